@@ -1,200 +1,285 @@
 #include "core/check/sample_check.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "core/check/sample_state.h"
-#include "core/check/unmasked.h"
+#include "core/base/dict.h"
 #include "core/item/item.h"
+#include "core/item/secret_clues.h"
+#include "core/item/typed.h"
 #include "core/item/when.h"
 #include "core/map/condition_template.h"
 #include "core/plan/item_match.h"
 
-/* Only what an item must have to get through a filter tells something: a filter that wants an
- * attribute to be missing is content when all lack it. */
+/* QUOTED: bytes of a value in a message. */
+enum { MOST_FILTERED = 64, QUOTED = 80 };
+
+/* A mistake in the map, with the first item that shows it and the number of items. */
+struct mistake {
+    enum sample_verdict verdict;
+    unsigned line;
+    const char *subject;
+    const char *text; /* of the first item */
+    size_t items, last_item;
+    struct mistake *next;
+};
+
+/* One path of the table, with the number of items that it could show. */
+struct sampled_path {
+    const struct map_pattern *pattern;
+    unsigned of_kinds; /* items of its kinds */
+    unsigned items;    /* of these, those that pass its filter, as far as that is known */
+    unsigned with_attribute;
+    unsigned with_date;
+};
+
+struct sampled_kind {
+    const struct map_kind *kind;
+    bool any_key; /* its keys may be any, so that no item proves them */
+    bool expected;
+    size_t items;
+};
+
+/* An attribute of a path's filter, with the number of items of the path's kinds. */
+struct filtered_attribute {
+    const struct map_pattern *pattern;
+    const char *attribute;
+    unsigned items;
+    unsigned with_attribute;
+};
+
+struct sample_check {
+    const struct model *table;
+    unsigned items;             /* with different keys */
+    struct dict seen;           /* their keys */
+    struct sampled_path *paths; /* owned; beside the table's patterns */
+    size_t path_count;
+    struct filtered_attribute filtered[MOST_FILTERED];
+    size_t filtered_count;
+    struct sampled_kind *kinds; /* owned; beside the table's kinds */
+    size_t kind_count;
+    unsigned *in_index;               /* owned; beside the table's indexes: items with its keys */
+    unsigned *with_secret;            /* owned; beside the table's secrets */
+    size_t item;                      /* the number of the item that is compared */
+    struct arena arena;               /* owned: the nodes of SEEN, and the mistakes */
+    struct mistake *mistakes, **last; /* in the order of finding */
+};
+
+/* Counts an item that shows the mistake SUBJECT at LINE of the map. The text is that of the first
+ * item. */
+static void sample_check_add_mistake(struct sample_check *sample, enum sample_verdict verdict,
+                                     unsigned line, const char *subject, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+static void sample_check_add_mistake(struct sample_check *sample, enum sample_verdict verdict,
+                                     unsigned line, const char *subject, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    struct mistake *each = sample->mistakes;
+    while (each &&
+           (each->verdict != verdict || each->line != line || strcmp(each->subject, subject) != 0))
+        each = each->next;
+    if (each) {
+        each->items += each->last_item != sample->item;
+        each->last_item = sample->item;
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    each = arena_alloc(&sample->arena, sizeof *each);
+    if (!each)
+        return;
+    *each = (struct mistake){.verdict = verdict,
+                             .line = line,
+                             .subject = arena_text(&sample->arena, span_text(subject)),
+                             .text = arena_text(&sample->arena, span_text(text)),
+                             .items = 1,
+                             .last_item = sample->item};
+    if (sample->arena.failed)
+        return;
+    *sample->last = each;
+    sample->last = &each->next;
+}
+
 static bool sample_check_note_attribute(void *arg, const char *attribute)
 {
-    struct sample *sample = arg;
-    struct looked_at *last = &sample->looked_at[sample->looked_at_count];
-    if (sample->looked_at_count == MOST_LOOKED_AT - 1)
+    struct sample_check *sample = arg;
+    struct filtered_attribute *last = &sample->filtered[sample->filtered_count];
+    if (sample->filtered_count == MOST_FILTERED - 1)
         return false;
     last[1].pattern = last->pattern; /* another attribute of the same filter may follow */
     last->attribute = attribute;
-    sample->looked_at_count++;
+    sample->filtered_count++;
     return true;
 }
 
-static void sample_check_note_filters(struct sample *sample, const struct map_pattern *pattern)
-{
-    for (size_t i = 0; i < pattern->filter_count; i++) {
-        const struct map_cond *cond = &pattern->filter[i];
-        if (cond->op == COND_MISSING || cond->op == COND_NE || cond->op == COND_NOT ||
-            cond->op == COND_OR || cond->op == COND_AND)
-            continue;
-        sample->looked_at[sample->looked_at_count].pattern = pattern;
-        condition_each_attribute(cond, sample_check_note_attribute, sample);
-    }
-}
-
-/* Whether the keys of KIND are any keys, so that no item proves or contradicts them. */
-static bool sample_check_is_any_key(const struct model *table, const struct map_kind *kind)
-{
-    for (size_t i = 0; i < table->key_count; i++)
-        if (!format_whole_param(&kind->keys[i]))
-            return false;
-    return table->kinds->next;
-}
-
-static void sample_check_list_parts(struct sample *sample)
+/* Lists the table's kinds and paths, and the attributes that an item must have to pass a filter. A
+ * filter for a missing attribute also passes items that can't have it. */
+static void sample_check_list_parts(struct sample_check *sample)
 {
     const struct model *table = sample->table;
-    size_t i = 0;
-    for (const struct map_kind *kind = table->kinds; kind; kind = kind->next)
-        sample->kinds[sample->kind_count++] =
-            (struct kind_seen){.kind = kind, .any_key = sample_check_is_any_key(table, kind)};
+    size_t number = 0;
+    for (const struct map_kind *kind = table->kinds; kind; kind = kind->next) {
+        bool any = table->kinds->next;
+        for (size_t i = 0; i < table->key_count; i++)
+            any = any && format_whole_param(&kind->keys[i]);
+        sample->kinds[sample->kind_count++] = (struct sampled_kind){.kind = kind, .any_key = any};
+    }
     for (const struct map_pattern *each = table->patterns; each; each = each->next) {
-        sample->shown[i++].pattern = each;
-        sample_check_note_filters(sample, each);
+        sample->paths[number++].pattern = each;
+        for (size_t i = 0; i < each->filter_count; i++) {
+            const struct map_cond *cond = &each->filter[i];
+            if (cond->op == COND_MISSING || cond->op == COND_NE || cond->op == COND_NOT ||
+                cond->op == COND_OR || cond->op == COND_AND)
+                continue;
+            sample->filtered[sample->filtered_count].pattern = each;
+            condition_each_attribute(cond, sample_check_note_attribute, sample);
+        }
     }
 }
 
-struct sample *sample_new(const struct model *table)
+struct sample_check *sample_check_new(const struct model *table)
 {
-    struct sample *sample = calloc(1, sizeof *sample);
+    struct sample_check *sample = calloc(1, sizeof *sample);
     size_t kinds = 1, indexes = 1;
     if (!sample)
         return NULL;
     sample->table = table;
+    sample->last = &sample->mistakes;
     for (const struct map_kind *kind = table->kinds; kind; kind = kind->next)
         kinds++;
     for (const struct map_index *index = table->indexes; index; index = index->next)
         indexes++;
     for (const struct map_pattern *each = table->patterns; each; each = each->next)
-        sample->shown_count++;
+        sample->path_count++;
     sample->kinds = calloc(kinds, sizeof *sample->kinds);
     sample->in_index = calloc(indexes, sizeof *sample->in_index);
-    sample->shown = calloc(sample->shown_count + 1, sizeof *sample->shown);
+    sample->paths = calloc(sample->path_count + 1, sizeof *sample->paths);
     sample->with_secret = calloc(table->secret_count + 1, sizeof *sample->with_secret);
-    if (!dict_init(&sample->seen) || !sample->kinds || !sample->in_index || !sample->shown ||
+    if (!dict_init(&sample->seen) || !sample->kinds || !sample->in_index || !sample->paths ||
         !sample->with_secret) {
-        sample_destroy(sample);
+        sample_check_destroy(sample);
         return NULL;
     }
     sample_check_list_parts(sample);
     return sample;
 }
 
-void sample_destroy(struct sample *sample)
+void sample_check_destroy(struct sample_check *sample)
 {
     if (!sample)
         return;
     free(sample->kinds);
     free(sample->in_index);
-    free(sample->shown);
+    free(sample->paths);
     free(sample->with_secret);
     dict_clean_up(&sample->seen);
-    arena_clean_up(&sample->keys);
-    mistakes_clean_up(&sample->mistakes);
-    mistakes_clean_up(&sample->warnings);
+    arena_clean_up(&sample->arena);
     free(sample);
 }
+
+/* An item and the map. */
+
+/* An item while it is compared. */
+struct checked_item {
+    struct sample_check *sample;
+    struct json item;
+    const char *whose; /* its key, in words */
+    struct bindings parts;
+};
 
 static bool sample_check_has(struct json item, const char *attribute)
 {
     return json_present(item_attribute(item, span_text(attribute)));
 }
 
-/* How records of KIND write the attribute of an index; NULL when the map does not say. */
-static const struct format *sample_check_index_format(const struct map_key *key,
-                                                      const struct map_kind *kind)
+/* Compares parts with the values of parameters that can have no others. */
+static void sample_check_compare_values(const struct checked_item *checked,
+                                        const struct bindings *parts)
 {
-    for (size_t i = 0; i < key->by_kind_count; i++)
-        if (key->by_kind[i].kind == kind)
-            return &key->by_kind[i].format;
-    return key->format.count > 0 ? &key->format : NULL;
-}
-
-/* With what the map says of parameters that can have no other values. */
-static void sample_check_compare_values(struct sample *sample, const struct bindings *parts,
-                                        const char *whose)
-{
+    struct sample_check *sample = checked->sample;
     for (size_t i = 0; i < parts->count; i++) {
         const struct binding *part = &parts->items[i];
         const struct map_param *param = model_find_param(sample->table, part->param);
         if (param && !model_param_has(param, part->value))
-            mistakes_add(
-                &sample->mistakes, param->line, part->param,
-                "{%s} of %s is \"%.*s\", which is none of its \"values\": add it, or take \"only\" "
-                "away",
-                part->param, whose, (int)(part->value.size < 80 ? part->value.size : 80),
-                part->value.data);
+            sample_check_add_mistake(
+                sample, SAMPLE_MISTAKE, param->line, part->param,
+                "{%s} of %s is \"%.*s\", which is not one of its \"values\"; add it, or remove "
+                "\"only\"",
+                part->param, checked->whose,
+                (int)(part->value.size < QUOTED ? part->value.size : QUOTED), part->value.data);
     }
 }
 
-static bool sample_check_compare_index_key(struct sample *sample, const struct map_index *index,
-                                           const struct map_key *key, const struct map_kind *kind,
-                                           const struct bindings *parts, const char *whose,
-                                           struct json item)
+/* Compares one key attribute of an index with its type and with KIND's format of it. False when
+ * memory ran out. */
+static bool sample_check_compare_index_key(const struct checked_item *checked,
+                                           const struct map_index *index, const struct map_key *key,
+                                           const struct map_kind *kind)
 {
     CLEAN_UP(buf_clean_up) struct buf bytes = {0}, wanted = {0}, subject = {0};
+    struct sample_check *sample = checked->sample;
     struct value value;
-    struct json typed = item_attribute(item, span_text(key->attribute));
-    const struct format *format = sample_check_index_format(key, kind);
+    struct json typed = item_attribute(checked->item, span_text(key->attribute));
+    const struct format *format = key->format.count > 0 ? &key->format : NULL;
     if (!json_present(typed))
-        return true; /* it is not in the index */
+        return true; /* the item is not in the index */
     if (!value_read(typed, &bytes, &value) || value.type != key->type) {
-        mistakes_add(&sample->mistakes, index->line, key->attribute,
-                     "%s of %s is not of type %s, so index %s does not hold it", key->attribute,
-                     whose, value_type_name(key->type), index->name);
+        sample_check_add_mistake(sample, SAMPLE_MISTAKE, index->line, key->attribute,
+                                 "%s of %s is not of type %s, so index %s does not hold the item",
+                                 key->attribute, checked->whose, value_type_name(key->type),
+                                 index->name);
         return !bytes.failed;
     }
+    for (size_t i = 0; i < key->by_kind_count; i++)
+        if (key->by_kind[i].kind == kind)
+            format = &key->by_kind[i].format;
     if (!format || model_is_key(sample->table, key->attribute))
-        return true; /* the map says no more than what it is called, or the kind has been compared
-                      */
-    struct bindings captures = *parts, whole = {0};
+        return true; /* without a format, or compared as a key of the kind */
+    struct bindings captures = checked->parts, whole = {0};
     const char *param = format_whole_param(format);
-    if (param && bindings_add(&whole, param, value.bytes))
-        sample_check_compare_values(sample, &whole, whose);
-    if (param)
+    if (param) {
+        if (bindings_add(&whole, param, value.bytes))
+            sample_check_compare_values(checked, &whole);
         return true;
-    bool fits = format_match_key(format, value.bytes, sample->table->separator, &captures) &&
-                bindings_agree(&captures, &captures);
-    if (fits)
-        sample_check_compare_values(sample, &captures, whose);
-    if (fits)
+    }
+    if (format_match_key(format, value.bytes, sample->table->separator, &captures) &&
+        bindings_agree(&captures, &captures)) {
+        sample_check_compare_values(checked, &captures);
         return true;
+    }
     format_write(format, &wanted);
     buf_printf(&subject, "%s of %s", key->attribute, kind->name);
-    mistakes_add(&sample->mistakes, index->line, buf_text(&subject),
-                 "%s of %s is \"%.*s\", which does not fit \"%s\" of index %s", key->attribute,
-                 whose, (int)(value.bytes.size < 80 ? value.bytes.size : 80), value.bytes.data,
-                 buf_text(&wanted), index->name);
+    sample_check_add_mistake(sample, SAMPLE_MISTAKE, index->line, buf_text(&subject),
+                             "%s of %s is \"%.*s\", which does not fit \"%s\" of index %s",
+                             key->attribute, checked->whose,
+                             (int)(value.bytes.size < QUOTED ? value.bytes.size : QUOTED),
+                             value.bytes.data, buf_text(&wanted), index->name);
     return !wanted.failed && !subject.failed;
 }
 
-static bool sample_check_is_in_index(const struct map_index *index, struct json item)
+static bool sample_check_compare_indexes(const struct checked_item *checked,
+                                         const struct map_kind *kind)
 {
-    bool in = true;
-    for (size_t i = 0; i < index->partition_count; i++)
-        in = in && sample_check_has(item, index->partition[i].attribute);
-    for (size_t i = 0; i < index->sort_count; i++)
-        in = in && sample_check_has(item, index->sort[i].attribute);
-    return in;
-}
-
-static bool sample_check_compare_indexes(struct sample *sample, const struct map_kind *kind,
-                                         const struct bindings *parts, const char *whose,
-                                         struct json item)
-{
+    struct sample_check *sample = checked->sample;
     bool ok = true;
     size_t number = 0;
     for (const struct map_index *index = sample->table->indexes; index; index = index->next) {
-        sample->in_index[number++] += sample_check_is_in_index(index, item);
-        for (size_t i = 0; i < index->partition_count; i++)
-            ok = ok && sample_check_compare_index_key(sample, index, &index->partition[i], kind,
-                                                      parts, whose, item);
-        for (size_t i = 0; i < index->sort_count; i++)
-            ok = ok && sample_check_compare_index_key(sample, index, &index->sort[i], kind, parts,
-                                                      whose, item);
+        bool in = true;
+        for (size_t i = 0; i < index->partition_count; i++) {
+            const struct map_key *key = &index->partition[i];
+            in = in && sample_check_has(checked->item, key->attribute);
+            ok = ok && sample_check_compare_index_key(checked, index, key, kind);
+        }
+        for (size_t i = 0; i < index->sort_count; i++) {
+            const struct map_key *key = &index->sort[i];
+            in = in && sample_check_has(checked->item, key->attribute);
+            ok = ok && sample_check_compare_index_key(checked, index, key, kind);
+        }
+        sample->in_index[number++] += in;
     }
     return ok;
 }
@@ -215,165 +300,355 @@ static bool sample_check_refuse_param(void *arg, const struct map_cond *cond, co
     return false;
 }
 
-/* Whether the pattern's filter lets ITEM through, as far as it says so without a path's values. */
-static bool sample_check_gets_through(const struct map_pattern *pattern, struct json item,
-                                      bool *failed)
+/* Whether ITEM passes those conditions of the pattern's filter that have no parameters. */
+static bool sample_check_passes_filter(const struct map_pattern *pattern, struct json item,
+                                       bool *failed)
 {
     static const struct bindings nothing;
-    bool through = true;
+    bool passes = true;
     struct arena arena = {0};
-    for (size_t i = 0; i < pattern->filter_count && through; i++) {
+    for (size_t i = 0; i < pattern->filter_count && passes; i++) {
         struct cond cond;
         if (condition_each_param(&pattern->filter[i], sample_check_refuse_param, NULL) &&
             condition_expand(&pattern->filter[i], &nothing, &arena, &cond, NULL))
-            through = cond_holds(&cond, item, failed);
+            passes = cond_holds(&cond, item, failed);
     }
     *failed = *failed || arena.failed;
     arena_clean_up(&arena);
-    return through;
+    return passes;
 }
 
-static void sample_check_compare_shown(struct sample *sample, struct shown *shown,
-                                       const char *whose, struct json item)
+/* Compares the item with the attributes of one path that shows it. */
+static void sample_check_compare_path(const struct checked_item *checked, struct sampled_path *path)
 {
-    const struct map_pattern *pattern = shown->pattern;
-    shown->records++;
+    struct sample_check *sample = checked->sample;
+    const struct map_pattern *pattern = path->pattern;
+    path->items++;
     if (pattern->attribute)
-        shown->with_attribute += sample_check_has(item, pattern->attribute);
-    if (pattern->pick != PICK_NONE && !sample_check_has(item, pattern->pick_attribute))
-        mistakes_add(&sample->mistakes, pattern->line, pattern->pick_attribute,
-                     "%s has no %s, by which \"%s\" picks", whose, pattern->pick_attribute,
-                     pattern->path);
-    if (!pattern->mtime || !sample_check_has(item, pattern->mtime))
+        path->with_attribute += sample_check_has(checked->item, pattern->attribute);
+    if (pattern->pick != PICK_NONE && !sample_check_has(checked->item, pattern->pick_attribute))
+        sample_check_add_mistake(sample, SAMPLE_MISTAKE, pattern->line, pattern->pick_attribute,
+                                 "%s has no %s, by which \"%s\" picks", checked->whose,
+                                 pattern->pick_attribute, pattern->path);
+    if (!pattern->mtime || !sample_check_has(checked->item, pattern->mtime))
         return;
-    shown->with_date++;
+    path->with_date++;
     bool own = !sample->table->mtime || strcmp(pattern->mtime, sample->table->mtime) != 0;
-    if (!when_read(item_attribute(item, span_text(pattern->mtime))).known)
-        mistakes_add(&sample->mistakes, own ? pattern->line : sample->table->line, pattern->mtime,
-                     "%s of %s is no date, but \"mtime\" says it is", pattern->mtime, whose);
+    if (!when_read(item_attribute(checked->item, span_text(pattern->mtime))).known)
+        sample_check_add_mistake(sample, SAMPLE_MISTAKE, own ? pattern->line : sample->table->line,
+                                 pattern->mtime, "\"mtime\" is %s, which is not a date in %s",
+                                 pattern->mtime, checked->whose);
 }
 
-/* With what each path says that can show a record of KIND. */
-static bool sample_check_compare_paths(struct sample *sample, const struct map_kind *kind,
-                                       const char *whose, struct json item)
+/* Compares the item with each path that can show an item of KIND. False when memory ran out. */
+static bool sample_check_compare_paths(const struct checked_item *checked,
+                                       const struct map_kind *kind)
 {
+    struct sample_check *sample = checked->sample;
     bool failed = false;
-    for (size_t i = 0; i < sample->looked_at_count; i++) {
-        struct looked_at *each = &sample->looked_at[i];
-        bool counts = sample_check_shows(each->pattern, kind);
-        each->records += counts;
-        each->with_attribute += counts && sample_check_has(item, each->attribute);
-    }
-    for (size_t i = 0; i < sample->shown_count; i++) {
-        struct shown *shown = &sample->shown[i];
-        if (!sample_check_shows(shown->pattern, kind))
+    for (size_t i = 0; i < sample->filtered_count; i++) {
+        struct filtered_attribute *each = &sample->filtered[i];
+        if (!sample_check_shows(each->pattern, kind))
             continue;
-        shown->of_kinds++;
-        if (sample_check_gets_through(shown->pattern, item, &failed))
-            sample_check_compare_shown(sample, shown, whose, item);
+        each->items++;
+        each->with_attribute += sample_check_has(checked->item, each->attribute);
+    }
+    for (size_t i = 0; i < sample->path_count; i++) {
+        struct sampled_path *path = &sample->paths[i];
+        if (!sample_check_shows(path->pattern, kind))
+            continue;
+        path->of_kinds++;
+        if (sample_check_passes_filter(path->pattern, checked->item, &failed))
+            sample_check_compare_path(checked, path);
     }
     return !failed;
 }
 
-/* What the keys of a kind that the map does not declare begin with: each beginning is one mistake.
- */
-static void sample_check_write_beginnings(const struct model *table, const struct key *key,
-                                          struct buf *out)
+static bool sample_check_is_index_key(const struct model *table, const char *name)
 {
-    for (size_t i = 0; i < key->count; i++) {
-        struct span text = key->attributes[i].value.bytes;
-        const char *end = text.size ? memchr(text.data, table->separator, text.size) : NULL;
-        buf_add_span(out, span_of(text.data, end ? (size_t)(end - text.data) + 1 : 0));
+    for (const struct map_index *index = table->indexes; index; index = index->next) {
+        for (size_t i = 0; i < index->partition_count; i++)
+            if (strcmp(index->partition[i].attribute, name) == 0)
+                return true;
+        for (size_t i = 0; i < index->sort_count; i++)
+            if (strcmp(index->sort[i].attribute, name) == 0)
+                return true;
     }
+    return false;
 }
 
-/* An item of KIND (NULL: of none that the map declares). */
-static bool sample_check_compare_kind(struct sample *sample, const struct plan *plan,
-                                      const struct key *key, const struct map_kind *kind,
-                                      const struct bindings *parts, const char *whose)
+/* "name" or "value" if that looks like a secret; else NULL. A number, a boolean and a null are no
+ * secrets. */
+static const char *sample_check_secret_clue(struct span name, struct json value,
+                                            struct arena *arena)
+{
+    struct typed typed = typed_open(value);
+    struct span text;
+    if (typed.tag == TYPED_N || typed.tag == TYPED_NS || typed.tag == TYPED_BOOL ||
+        typed.tag == TYPED_NULL)
+        return NULL;
+    if (secret_clue_in_name(name))
+        return "name";
+    return typed.tag == TYPED_S && typed_text(typed.content, arena, &text) &&
+                   secret_clue_in_value(text)
+               ? "value"
+               : NULL;
+}
+
+/* Warns of attributes that look like secrets and are not masked. Keys can't be masked, because
+ * paths spell them. False when memory ran out. */
+static bool sample_check_find_unmasked(const struct checked_item *checked)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    const struct model *table = checked->sample->table;
+    struct typed_members members;
+    if (!typed_members(checked->item, &arena, &members))
+        return !arena.failed;
+    for (size_t i = 0; i < members.count; i++) {
+        const char *name = arena_text(&arena, members.list[i].name);
+        if (!name || model_is_secret(table, members.list[i].name) || model_is_key(table, name) ||
+            sample_check_is_index_key(table, name))
+            continue;
+        const char *clue =
+            sample_check_secret_clue(members.list[i].name, members.list[i].value, &arena);
+        if (clue)
+            sample_check_add_mistake(
+                checked->sample, SAMPLE_WARNING, table->line, name,
+                "%s of %s looks like a secret by its %s and is not masked; add it to \"secret\" if "
+                "it is one",
+                name, checked->whose, clue);
+    }
+    return !arena.failed;
+}
+
+/* Counts the item for KIND. An item without a kind, of a path that can't show it, is a mistake: one
+ * for each begin of such keys. False when memory ran out. */
+static bool sample_check_compare_kind(const struct checked_item *checked, const struct plan *plan,
+                                      const struct key *key, const struct map_kind *kind)
 {
     CLEAN_UP(buf_clean_up) struct buf subject = {0};
+    struct sample_check *sample = checked->sample;
     if (kind) {
         for (size_t i = 0; i < sample->kind_count; i++)
             sample->kinds[i].items += sample->kinds[i].kind == kind;
-        sample_check_compare_values(sample, parts, whose);
-    } else if (!sample_check_shows(plan->pattern, sample->table->any)) {
-        sample_check_write_beginnings(sample->table, key, &subject);
-        mistakes_add(&sample->mistakes, sample->table->kinds->line, buf_text(&subject),
-                     "the record with %s fits none of the map's \"records\"", whose);
+        sample_check_compare_values(checked, &checked->parts);
+        return true;
     }
+    if (sample_check_shows(plan->pattern, sample->table->any))
+        return true;
+    for (size_t i = 0; i < key->count; i++) {
+        struct span text = key->attributes[i].value.bytes;
+        const char *end = text.size ? memchr(text.data, sample->table->separator, text.size) : NULL;
+        buf_add_span(&subject, span_of(text.data, end ? (size_t)(end - text.data) + 1 : 0));
+    }
+    sample_check_add_mistake(sample, SAMPLE_MISTAKE, sample->table->kinds->line, buf_text(&subject),
+                             "the item with %s fits no kind of the map's \"records\"",
+                             checked->whose);
     return !subject.failed;
 }
 
-static bool sample_check_remember(struct sample *sample, const struct buf *whose)
-{
-    struct dict_node *node = arena_alloc(&sample->keys, sizeof *node);
-    if (!node)
-        return false;
-    node->key = arena_copy(&sample->keys, buf_span(whose));
-    if (!sample->keys.failed)
-        dict_add(&sample->seen, node);
-    return !sample->keys.failed;
-}
-
-static bool sample_check_compare_item(struct sample *sample, const struct plan *plan,
-                                      const struct key *key, const struct map_kind *kind,
-                                      const struct bindings *parts, const char *whose,
-                                      struct json item)
-{
-    const struct model *table = sample->table;
-    sample->records++;
-    for (size_t i = 0; i < table->secret_count; i++)
-        sample->with_secret[i] += sample_check_has(item, table->secrets[i]);
-    if (!sample_check_compare_kind(sample, plan, key, kind, parts, whose) ||
-        !unmasked_find(table, whose, item, &sample->warnings))
-        return false;
-    if (kind && !sample_check_compare_indexes(sample, kind, parts, whose, item))
-        return false;
-    return sample_check_compare_paths(sample, kind ? kind : table->any, whose, item);
-}
-
-bool sample_add(struct sample *sample, const struct plan *plan, struct json item)
+bool sample_check_add_item(struct sample_check *sample, const struct plan *plan, struct json item)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     CLEAN_UP(buf_clean_up) struct buf whose = {0};
-    struct bindings parts = {0};
+    const struct model *table = sample->table;
+    struct checked_item checked = {.sample = sample, .item = item};
     struct key key;
-    sample->mistakes.item = ++sample->warnings.item;
-    if (!item_match_key(sample->table, item, &arena, &key)) {
+    sample->item++;
+    if (!item_match_key(table, item, &arena, &key)) {
         struct error why = {0};
-        sample->records++;
+        sample->items++;
         item_match_report(plan, item, &why);
-        mistakes_add(&sample->mistakes, sample->table->kinds->line, "key", "%s", why.text);
+        sample_check_add_mistake(sample, SAMPLE_MISTAKE, table->kinds->line, "key", "%s", why.text);
         return !arena.failed;
     }
     key_write_words(&key, &whose);
     if (whose.failed || arena.failed)
         return false;
-    const struct map_kind *kind = item_match_kind(sample->table, &key, &parts);
-    bool may_be_any = !kind && sample_check_shows(plan->pattern, sample->table->any);
-    if (!may_be_any && dict_find(&sample->seen, buf_span(&whose)))
-        return true;
-    if (!may_be_any && !sample_check_remember(sample, &whose))
-        return false;
-    return sample_check_compare_item(sample, plan, &key, kind, &parts, buf_text(&whose), item);
+    checked.whose = buf_text(&whose);
+    const struct map_kind *kind = item_match_kind(table, &key, &checked.parts);
+    if (kind || !sample_check_shows(plan->pattern, table->any)) {
+        if (dict_find(&sample->seen, buf_span(&whose)))
+            return true;
+        struct dict_node *node = arena_alloc(&sample->arena, sizeof *node);
+        if (!node)
+            return false;
+        node->key = arena_copy(&sample->arena, buf_span(&whose));
+        if (sample->arena.failed)
+            return false;
+        dict_add(&sample->seen, node);
+    }
+    sample->items++;
+    for (size_t i = 0; i < table->secret_count; i++)
+        sample->with_secret[i] += sample_check_has(item, table->secrets[i]);
+    return sample_check_compare_kind(&checked, plan, &key, kind) &&
+           sample_check_find_unmasked(&checked) &&
+           (!kind || sample_check_compare_indexes(&checked, kind)) &&
+           sample_check_compare_paths(&checked, kind ? kind : table->any);
 }
 
-/* Whether PLAN can return an item of KIND. One that reads a key returns an item of the kind that
- * has it. */
-static bool sample_check_returns(const struct plan *plan, const struct map_kind *kind)
-{
-    struct bindings parts = {0};
-    if (plan->kind == PLAN_KEY)
-        return item_match_kind(plan->table, &plan->key, &parts) == kind;
-    return sample_check_shows(plan->pattern, kind);
-}
-
-void sample_want(struct sample *sample, const struct plan *plan)
+void sample_check_expect(struct sample_check *sample, const struct plan *plan)
 {
     for (size_t i = 0; i < sample->kind_count; i++) {
-        struct kind_seen *seen = &sample->kinds[i];
-        bool may_come = !plan || sample_check_returns(plan, seen->kind);
-        seen->wanted = seen->wanted || (may_come && !seen->any_key);
+        struct sampled_kind *each = &sample->kinds[i];
+        struct bindings parts = {0};
+        bool returned = true;
+        if (plan && plan->kind == PLAN_KEY)
+            returned = item_match_kind(plan->table, &plan->key, &parts) == each->kind;
+        else if (plan)
+            returned = sample_check_shows(plan->pattern, each->kind);
+        each->expected = each->expected || (returned && !each->any_key);
     }
+}
+
+/* The report. */
+
+void sample_check_each_kind(const struct sample_check *sample, sample_kind_fn *fn, void *arg)
+{
+    for (size_t i = 0; i < sample->kind_count; i++)
+        if (sample->kinds[i].expected || sample->kinds[i].items > 0)
+            fn(arg, sample->kinds[i].kind, sample->kinds[i].items);
+}
+
+struct sample_report {
+    const struct sample_check *sample;
+    sample_report_fn *fn;
+    void *arg;
+    struct buf unread; /* the kinds of which no item was read: "note, tag" */
+};
+
+static void sample_check_print(const struct sample_report *report, enum sample_verdict verdict,
+                               unsigned line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void sample_check_print(const struct sample_report *report, enum sample_verdict verdict,
+                               unsigned line, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    report->fn(report->arg, verdict, line, text);
+}
+
+static void sample_check_print_mistakes(const struct sample_report *report,
+                                        enum sample_verdict verdict)
+{
+    for (const struct mistake *each = report->sample->mistakes; each; each = each->next) {
+        CLEAN_UP(buf_clean_up) struct buf text = {0};
+        if (each->verdict != verdict)
+            continue;
+        buf_add_text(&text, each->text);
+        if (each->items > 1)
+            buf_printf(&text, "; %zu more item%s show%s the same", each->items - 1,
+                       each->items == 2 ? "" : "s", each->items == 2 ? "s" : "");
+        if (!text.failed)
+            report->fn(report->arg, verdict, each->line, buf_text(&text));
+    }
+}
+
+static const char *sample_check_items_word(unsigned count)
+{
+    return count == 1 ? "the one item" : "any of the items";
+}
+
+static void sample_check_print_path(const struct sample_report *report,
+                                    const struct sampled_path *path)
+{
+    const struct map_pattern *pattern = path->pattern;
+    const char *table_mtime = report->sample->table->mtime;
+    bool dated = pattern->mtime && (!table_mtime || strcmp(pattern->mtime, table_mtime) != 0);
+    if (path->of_kinds > 0 && path->items == 0 && (pattern->attribute || dated))
+        sample_check_print(
+            report, SAMPLE_UNPROVEN, pattern->line,
+            "no item that was read passes the filter of \"%s\", so that %s was not checked",
+            pattern->path, pattern->attribute ? pattern->attribute : pattern->mtime);
+    if (path->items == 0)
+        return;
+    if (pattern->attribute && path->with_attribute == 0)
+        sample_check_print(report, SAMPLE_MISTAKE, pattern->line,
+                           "\"%s\" shows %s, which is not in %s that it could show", pattern->path,
+                           pattern->attribute, sample_check_items_word(path->items));
+    if (dated && path->with_date == 0)
+        sample_check_print(report, SAMPLE_MISTAKE, pattern->line,
+                           "\"mtime\" of \"%s\" is %s, which is not in %s that it could show",
+                           pattern->path, pattern->mtime, sample_check_items_word(path->items));
+}
+
+/* TEXT is a sentence about an attribute that no item has. It is a mistake only if items of all
+ * kinds were read. */
+static void sample_check_print_attribute(const struct sample_report *report, const char *text)
+{
+    const struct sample_check *sample = report->sample;
+    const char *read = sample->items == 1 ? "was read" : "were read";
+    const char *items = sample_check_items_word(sample->items);
+    if (report->unread.size == 0)
+        sample_check_print(report, SAMPLE_MISTAKE, sample->table->line, "%s in %s that %s", text,
+                           items, read);
+    else
+        sample_check_print(report, SAMPLE_UNPROVEN, sample->table->line,
+                           "%s in %s that %s; it may be in %s, of which no item was read", text,
+                           items, read, buf_text(&report->unread));
+}
+
+/* The table's "mtime" and "secret", and its indexes. */
+static void sample_check_print_table(const struct sample_report *report)
+{
+    const struct sample_check *sample = report->sample;
+    const struct model *table = sample->table;
+    char text[1024];
+    unsigned dated = 0;
+    size_t number = 0;
+    for (size_t i = 0; i < sample->path_count; i++)
+        dated += sample->paths[i].with_date;
+    if (table->mtime && dated == 0) {
+        snprintf(text, sizeof text, "\"mtime\" is %s, which is not", table->mtime);
+        sample_check_print_attribute(report, text);
+    }
+    for (size_t i = 0; i < table->secret_count; i++) {
+        snprintf(text, sizeof text, "%s is declared as \"secret\", but is not", table->secrets[i]);
+        if (sample->with_secret[i] == 0)
+            sample_check_print_attribute(report, text);
+    }
+    for (const struct map_index *index = table->indexes; index; index = index->next)
+        if (sample->in_index[number++] == 0)
+            sample_check_print(
+                report, SAMPLE_UNPROVEN, index->line,
+                "no item that was read is in index %s, so that its keys were not compared",
+                index->name);
+}
+
+bool sample_check_report(struct sample_check *sample, sample_report_fn *fn, void *arg)
+{
+    struct sample_report report = {.sample = sample, .fn = fn, .arg = arg};
+    for (size_t i = 0; i < sample->kind_count; i++)
+        if (sample->kinds[i].items == 0 && !sample->kinds[i].any_key)
+            buf_printf(&report.unread, "%s%s", report.unread.size ? ", " : "",
+                       sample->kinds[i].kind->name);
+    sample_check_print_mistakes(&report, SAMPLE_MISTAKE);
+    for (size_t i = 0; i < sample->path_count; i++)
+        sample_check_print_path(&report, &sample->paths[i]);
+    for (size_t i = 0; i < sample->filtered_count; i++) {
+        const struct filtered_attribute *each = &sample->filtered[i];
+        if (each->items > 0 && each->with_attribute == 0)
+            sample_check_print(&report, SAMPLE_MISTAKE, each->pattern->line,
+                               "the filter of \"%s\" tests %s, which is not in %s of its kinds",
+                               each->pattern->path, each->attribute,
+                               sample_check_items_word(each->items));
+    }
+    sample_check_print_mistakes(&report, SAMPLE_WARNING);
+    for (size_t i = 0; i < sample->kind_count; i++) {
+        const struct sampled_kind *each = &sample->kinds[i];
+        if (each->expected && each->items == 0)
+            sample_check_print(&report, SAMPLE_UNPROVEN, each->kind->line,
+                               "no item of %s was read, so that its keys and attributes were not "
+                               "compared; pass a path that shows one",
+                               each->kind->name);
+    }
+    if (sample->items > 0)
+        sample_check_print_table(&report);
+    bool ok = !report.unread.failed && !sample->arena.failed;
+    buf_clean_up(&report.unread);
+    return ok;
 }

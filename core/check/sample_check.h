@@ -1,21 +1,39 @@
-/* Some items, compared with what the map says of them: `ddbfs check --sample`. */
+/* Sampled items, compared with the map: `ddbfs check --sample`. */
 #ifndef DDBFS_CORE_CHECK_SAMPLE_CHECK_H
 #define DDBFS_CORE_CHECK_SAMPLE_CHECK_H
 
 #include "core/plan/plan.h"
 
-/* What the items of one table were like so far. */
-struct sample;
+/* The sampled items of one table. */
+struct sample_check;
 
-/* TABLE, which must stay, is what items are compared with. NULL when memory ran out. */
-struct sample *sample_new(const struct model *table);
-void sample_destroy(struct sample *sample); /* NULL is fine */
+/* Items are compared with TABLE, which is borrowed. NULL when memory ran out. */
+struct sample_check *sample_check_new(const struct model *table);
+void sample_check_destroy(struct sample_check *sample); /* NULL is fine */
 
-/* An item of each kind that PLAN (NULL: any path of the table) can return is to be seen. */
-void sample_want(struct sample *sample, const struct plan *plan);
+/* Expects an item of each kind that PLAN (NULL: any path of the table) can return. */
+void sample_check_expect(struct sample_check *sample, const struct plan *plan);
 
-/* An item that PLAN's first or second step returned. An item that two plans returned counts once.
+/* Compares an item that PLAN's first or second step returned. An item of two plans counts once.
  * False when memory ran out. */
-bool sample_add(struct sample *sample, const struct plan *plan, struct json item);
+bool sample_check_add_item(struct sample_check *sample, const struct plan *plan, struct json item);
+
+/* Calls FN for each kind that was expected or read, with the number of its items. */
+typedef void sample_kind_fn(void *arg, const struct map_kind *kind, size_t items);
+void sample_check_each_kind(const struct sample_check *sample, sample_kind_fn *fn, void *arg);
+
+enum sample_verdict {
+    SAMPLE_MISTAKE,  /* the items contradict the map */
+    SAMPLE_WARNING,  /* a reader may see an attribute that the map should mask */
+    SAMPLE_UNPROVEN, /* no item was read that could prove it */
+};
+
+/* LINE is of the map; TEXT is borrowed for the time of the call. */
+typedef void sample_report_fn(void *arg, enum sample_verdict verdict, unsigned line,
+                              const char *text);
+
+/* Reports each mistake once; attributes that look like secrets and are not masked; and what the
+ * items could not prove. False when memory ran out. */
+bool sample_check_report(struct sample_check *sample, sample_report_fn *fn, void *arg);
 
 #endif

@@ -27,15 +27,16 @@ static void table_check_report(const struct table_check *check, unsigned line, c
     check->fn(check->arg, line, text);
 }
 
-struct attribute {
+/* A key attribute of the live table. */
+struct live_attribute {
     struct span name;
     enum value_type type;
 };
 
-/* One side of a key, as the map has it and as the service has it. */
+/* Compares one side of a key: MINE is the map's. */
 static void table_check_side(const struct table_check *check, unsigned line, const char *whose,
                              const char *side, const struct map_key *mine, size_t my_count,
-                             const struct attribute *theirs, size_t their_count)
+                             const struct live_attribute *theirs, size_t their_count)
 {
     if (my_count > their_count)
         table_check_report(check, line, "%s has no %s key %s", whose, side,
@@ -46,38 +47,40 @@ static void table_check_side(const struct table_check *check, unsigned line, con
                                (int)theirs[i].name.size, theirs[i].name.data, mine[i].attribute);
         else if (theirs[i].type != mine[i].type)
             table_check_report(
-                check, line, "%s of %s is of type %s, not %s; say \"types\": { \"%s\": \"%s\" }",
+                check, line,
+                "%s of %s is of type %s, not %s; declare \"types\": { \"%s\": \"%s\" }",
                 mine[i].attribute, whose, value_type_name(theirs[i].type),
                 value_type_name(mine[i].type), mine[i].attribute, value_type_name(theirs[i].type));
     }
 }
 
 static size_t table_check_partition_of(const struct key_schema *keys,
-                                       struct attribute out[KEY_MAX_ATTRIBUTES])
+                                       struct live_attribute out[KEY_MAX_ATTRIBUTES])
 {
     for (size_t i = 0; i < keys->partition_count; i++)
-        out[i] = (struct attribute){keys->partition[i].name, keys->partition[i].type};
+        out[i] = (struct live_attribute){keys->partition[i].name, keys->partition[i].type};
     return keys->partition_count;
 }
 
 static size_t table_check_sort_of(const struct key_schema *keys,
-                                  struct attribute out[KEY_MAX_ATTRIBUTES])
+                                  struct live_attribute out[KEY_MAX_ATTRIBUTES])
 {
     for (size_t i = 0; i < keys->sort_count; i++)
-        out[i] = (struct attribute){keys->sort[i].name, keys->sort[i].type};
+        out[i] = (struct live_attribute){keys->sort[i].name, keys->sort[i].type};
     return keys->sort_count;
 }
 
 static void table_check_base(const struct table_check *check)
 {
     const struct model *table = check->table;
-    struct attribute theirs[KEY_MAX_ATTRIBUTES] = {0};
+    struct live_attribute theirs[KEY_MAX_ATTRIBUTES] = {0};
     unsigned line = table->kinds->line;
     size_t count = table_check_partition_of(&check->info->keys, theirs);
     table_check_side(check, line, check->name, "partition", table->keys, 1, theirs, count);
     count = table_check_sort_of(&check->info->keys, theirs);
     if (count > 0 && table->key_count == 1)
-        table_check_report(check, line, "%s has the sort key %.*s, which the records do not say",
+        table_check_report(check, line,
+                           "%s has the sort key %.*s, which the map's \"records\" lack",
                            check->name, (int)theirs[0].name.size, theirs[0].name.data);
     table_check_side(check, line, check->name, "sort", table->keys + 1, table->key_count - 1,
                      theirs, count);
@@ -111,7 +114,7 @@ static bool table_check_index_holds(const struct index_info *info, const char *a
 
 static void table_check_index(const struct table_check *check, const struct map_index *mine)
 {
-    struct attribute theirs[KEY_MAX_ATTRIBUTES] = {0};
+    struct live_attribute theirs[KEY_MAX_ATTRIBUTES] = {0};
     char whose[512];
     const struct index_info *info = table_check_find_index(check->info, mine->name);
     if (!info) {
@@ -124,7 +127,7 @@ static void table_check_index(const struct table_check *check, const struct map_
                      theirs, count);
     if (mine->partition_count < count)
         table_check_report(check, mine->line,
-                           "the partition key of %s has %zu attributes; the map says %zu", whose,
+                           "the partition key of %s has %zu attributes, but %zu in the map", whose,
                            count, mine->partition_count);
     count = table_check_sort_of(&info->keys, theirs);
     table_check_side(check, mine->line, whose, "sort", mine->sort, mine->sort_count, theirs, count);
@@ -134,10 +137,11 @@ static void table_check_index(const struct table_check *check, const struct map_
             table_check_report(check, mine->line, "%s does not include %s", whose,
                                mine->includes[i]);
     if (mine->local && !info->local)
-        table_check_report(check, mine->line, "%s is a global one; take \"local\" away", whose);
+        table_check_report(check, mine->line, "%s is a global index; remove \"local\"", whose);
 }
 
-/* An index that does not hold whole records, from which records would be shown as if it did. */
+/* Reports a path that would show items of an index as whole although the index does not hold them.
+ */
 static void table_check_projection(const struct table_check *check,
                                    const struct map_pattern *pattern)
 {
@@ -145,12 +149,12 @@ static void table_check_projection(const struct table_check *check,
         pattern->index ? table_check_find_index(check->info, pattern->index->name) : NULL;
     if (!info || info->projection == PROJECTS_ALL || pattern->hydrates)
         return;
-    table_check_report(
-        check, pattern->line,
-        "\"%s\" would show incomplete records: index %s of %s does not project everything, so it "
-        "must be hydrated; say \"projects\": \"%s\" of the index",
-        pattern->path, pattern->index->name, check->name,
-        table_check_projection_word(info->projection));
+    table_check_report(check, pattern->line,
+                       "\"%s\" would show incomplete items; index %s of %s does not project all "
+                       "attributes; declare "
+                       "\"projects\": \"%s\" in the index",
+                       pattern->path, pattern->index->name, check->name,
+                       table_check_projection_word(info->projection));
 }
 
 static void table_check_held(const struct table_check *check, const struct map_pattern *pattern,
@@ -159,11 +163,11 @@ static void table_check_held(const struct table_check *check, const struct map_p
 {
     if (table_check_index_holds(info, attribute) || model_is_key(check->table, attribute))
         return;
-    table_check_report(
-        check, pattern->line,
-        "\"%s\" of \"%s\" looks at %s, which index %s of %s does not hold, so it takes each record "
-        "for one without it",
-        member, pattern->path, attribute, pattern->index->name, check->name);
+    table_check_report(check, pattern->line,
+                       "\"%s\" of \"%s\" tests %s, which index %s of %s does not hold, so that "
+                       "each item would seem to "
+                       "lack it",
+                       member, pattern->path, attribute, pattern->index->name, check->name);
 }
 
 struct table_look {
@@ -179,8 +183,8 @@ static bool table_check_look(void *arg, const char *attribute)
     return true;
 }
 
-/* The map may say that the index holds what it does not. A filter would then judge each record as
- * one without the attribute, and a pick would end in an error. */
+/* Compares the attributes that filters and picks test with those that the live index holds. For a
+ * filter, each item would seem to lack the attribute; a pick would fail. */
 static void table_check_looks(const struct table_check *check, const struct map_pattern *pattern)
 {
     const struct index_info *info =
@@ -194,8 +198,8 @@ static void table_check_looks(const struct table_check *check, const struct map_
         table_check_held(check, pattern, info, "pick", pattern->pick_attribute);
 }
 
-void check_table(const struct model *table, const char *name, const struct table_info *info,
-                 check_finding_fn *fn, void *arg)
+void table_check_run(const struct model *table, const char *name, const struct table_info *info,
+                     check_finding_fn *fn, void *arg)
 {
     struct table_check check = {table, name, info, fn, arg};
     table_check_base(&check);

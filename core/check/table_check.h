@@ -1,5 +1,4 @@
-/* A map against the live tables: what it says of keys, indexes and projections, compared with
- * what the service says. */
+/* A map, compared with the live tables: keys, indexes and projections. */
 #ifndef DDBFS_CORE_CHECK_TABLE_CHECK_H
 #define DDBFS_CORE_CHECK_TABLE_CHECK_H
 
@@ -9,9 +8,9 @@
 /* LINE is of the map; TEXT is borrowed for the time of the call. */
 typedef void check_finding_fn(void *arg, unsigned line, const char *text);
 
-/* Compares TABLE with INFO, the description of the table called NAME, and tells each difference
- * that would make an answer wrong. */
-void check_table(const struct model *table, const char *name, const struct table_info *info,
-                 check_finding_fn *fn, void *arg);
+/* Compares TABLE with INFO, the description of the table called NAME. Reports each difference that
+ * would make a result wrong. */
+void table_check_run(const struct model *table, const char *name, const struct table_info *info,
+                     check_finding_fn *fn, void *arg);
 
 #endif

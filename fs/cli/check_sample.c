@@ -17,8 +17,9 @@ struct check_sample {
     char *paths[MOST_PATHS]; /* owned */
     bool named;              /* by the user: what is not there is told */
     size_t path_count;
-    bool left_out;           /* there were more */
-    struct sample **samples; /* owned: one a model of the map; NULL where nothing was read of it */
+    bool left_out; /* there were more */
+    struct sample_check *
+        *samples; /* owned: one a model of the map; NULL where nothing was read of it */
 };
 
 static void check_sample_report_memory(struct check_sample *sampler)
@@ -29,8 +30,8 @@ static void check_sample_report_memory(struct check_sample *sampler)
 }
 
 /* NULL where the map does not describe TABLE, or when memory ran out. */
-static struct sample *check_sample_of(struct check_sample *sampler, const struct model *table,
-                                      bool *known)
+static struct sample_check *check_sample_of(struct check_sample *sampler, const struct model *table,
+                                            bool *known)
 {
     const struct map *map = sampler->app->map;
     size_t i = 0;
@@ -38,7 +39,7 @@ static struct sample *check_sample_of(struct check_sample *sampler, const struct
         i++;
     *known = i < map->model_count;
     if (*known && !sampler->samples[i])
-        sampler->samples[i] = sample_new(table);
+        sampler->samples[i] = sample_check_new(table);
     return *known ? sampler->samples[i] : NULL;
 }
 
@@ -46,10 +47,10 @@ static bool check_sample_look_at_plan(void *arg, const char *path, const struct 
 {
     struct check_sample *sampler = arg;
     bool known;
-    struct sample *sample = check_sample_of(sampler, plan->table, &known);
+    struct sample_check *sample = check_sample_of(sampler, plan->table, &known);
     struct error why;
     if (sample && sampler->named)
-        sample_want(sample, plan);
+        sample_check_expect(sample, plan);
     if (sample)
         return true;
     if (known)
@@ -65,8 +66,8 @@ static bool check_sample_look_at_plan(void *arg, const char *path, const struct 
 static bool check_sample_take_item(void *arg, const struct plan *plan, struct json item)
 {
     bool known;
-    struct sample *sample = check_sample_of(arg, plan->table, &known);
-    return sample && sample_add(sample, plan, item);
+    struct sample_check *sample = check_sample_of(arg, plan->table, &known);
+    return sample && sample_check_add_item(sample, plan, item);
 }
 
 struct check_sample *check_sample_new(struct app *app, uint32_t most,
@@ -81,7 +82,7 @@ struct check_sample *check_sample_new(struct app *app, uint32_t most,
                                   .look = check_sample_look_at_plan,
                                   .take = check_sample_take_item,
                                   .arg = sampler};
-    sampler->samples = calloc(app->map->model_count + 1, sizeof(struct sample *));
+    sampler->samples = calloc(app->map->model_count + 1, sizeof(struct sample_check *));
     if (sampler->samples)
         return sampler;
     free(sampler);
@@ -93,7 +94,7 @@ void check_sample_destroy(struct check_sample *sampler)
     if (!sampler)
         return;
     for (size_t i = 0; i < sampler->app->map->model_count; i++)
-        sample_destroy(sampler->samples[i]);
+        sample_check_destroy(sampler->samples[i]);
     for (size_t i = 0; i < sampler->path_count; i++)
         free(sampler->paths[i]);
     free(sampler->samples);
@@ -154,9 +155,9 @@ static void check_sample_read_all(struct check_sample *sampler)
     const struct map *map = sampler->app->map;
     for (size_t i = 0; i < map->model_count; i++) {
         bool known;
-        struct sample *sample = check_sample_of(sampler, map->models[i], &known);
+        struct sample_check *sample = check_sample_of(sampler, map->models[i], &known);
         if (sample)
-            sample_want(sample, NULL);
+            sample_check_expect(sample, NULL);
         else
             check_sample_report_memory(sampler);
     }
@@ -180,10 +181,11 @@ static void check_sample_report(struct check_sample *sampler)
     const struct check_sample_printer *printer = &sampler->printer;
     for (size_t i = 0; i < map->model_count; i++)
         if (sampler->samples[i])
-            sample_each_kind(sampler->samples[i], check_sample_print_kind,
-                             &(struct kind_printer){printer, map->models[i]});
+            sample_check_each_kind(sampler->samples[i], check_sample_print_kind,
+                                   &(struct kind_printer){printer, map->models[i]});
     for (size_t i = 0; i < map->model_count; i++)
-        if (sampler->samples[i] && !sample_end(sampler->samples[i], printer->report, printer->arg))
+        if (sampler->samples[i] &&
+            !sample_check_report(sampler->samples[i], printer->report, printer->arg))
             check_sample_report_memory(sampler);
 }
 

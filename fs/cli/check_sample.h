@@ -3,7 +3,7 @@
 #ifndef DDBFS_FS_CLI_CHECK_SAMPLE_H
 #define DDBFS_FS_CLI_CHECK_SAMPLE_H
 
-#include "core/check/sample_result.h"
+#include "core/check/sample_check.h"
 #include "fs/cli/app.h"
 
 struct check_sample;

@@ -134,7 +134,7 @@ static void map_from_take_description(void *arg, const struct page *page, const 
     if (err)
         map_from_fail(drafting, drafting->live, err);
     else if (model)
-        check_table(model, drafting->live, page->table, map_from_add_difference, drafting);
+        table_check_run(model, drafting->live, page->table, map_from_add_difference, drafting);
     for (size_t i = 0; i < findings.count; i++)
         map_from_add_difference(drafting, findings.items[i].at.line, findings.items[i].text);
     model_unref(model);

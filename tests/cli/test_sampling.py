@@ -114,24 +114,22 @@ CHANGES = {
     "another value": (
         {"JOB#1": {"state": {"S": "S#gone"}}},
         '"params": {',
-        '{state} of pk = "P#1" and sk = "JOB#1" is "gone", which is none of its "values": add it, or '
-        'take "only" away',
+        '{state} of pk = "P#1" and sk = "JOB#1" is "gone", which is not one of its "values"; add it, or remove "only"',
     ),
     "another value of a whole key": (
         {"JOB#1": {"shop_id": {"S": "b"}}},
         '"params": {',
-        '{shop_id} of pk = "P#1" and sk = "JOB#1" is "b", which is none of its "values": add it, or '
-        'take "only" away',
+        '{shop_id} of pk = "P#1" and sk = "JOB#1" is "b", which is not one of its "values"; add it, or remove "only"',
     ),
     "of no kind": (
         {"THING#1": {}},
         '"job": {',
-        'the record with pk = "P#1" and sk = "THING#1" fits none of the map\'s "records"',
+        'the item with pk = "P#1" and sk = "THING#1" fits no kind of the map\'s "records"',
     ),
     "date": (
         {"JOB#1": {"created_at": {"S": "yesterday"}}},
         '"jobs": {',
-        'created_at of pk = "P#1" and sk = "JOB#1" is no date, but "mtime" says it is',
+        '"mtime" is created_at, which is not a date in pk = "P#1" and sk = "JOB#1"',
     ),
     "pick": (
         {"JOB#1": {"created_at": None}},
@@ -141,18 +139,17 @@ CHANGES = {
     "secret": (
         {"JOB#1": {"token": None}, "NOTE#1": {"token": None}},
         '"jobs": {',
-        "token is called a secret, and is not in any of the records that were read",
+        'token is declared as "secret", but is not in any of the items that were read',
     ),
     "filter": (
         {"JOB#1": {"done": None}, "JOB#2": {"done": None}},
         '"done/{part}/"',
-        'the filter of "done/{part}/" looks at done, which is not in any of the records that it could '
-        "let through",
+        'the filter of "done/{part}/" tests done, which is not in any of the items of its kinds',
     ),
     "attribute": (
         {"NOTE#1": {"word": None}, "NOTE#2": {"word": None}},
         '"word/{part}"',
-        '"word/{part}" shows word, which is not in any of the records that it could show',
+        '"word/{part}" shows word, which is not in any of the items that it could show',
     ),
     "index": (
         {"JOB#1": {"state": {"S": "new"}}},
@@ -174,7 +171,7 @@ def test_a_secret_of_another_kind_is_not_proven(check):
     words = ["--sample", "/own/jobs/done/1"]
     lines = check({"JOB#1": {"token": None}, "NOTE#1": {"token": None}}, *words, expect=1)
     assert findings(lines) == [] and unproven(lines) == [
-        "token is called a secret, and is not in the one record that was read; it may be in note, of "
+        'token is declared as "secret", but is not in the one item that was read; it may be in note, of '
         "which no item was read"
     ]
 
@@ -182,8 +179,8 @@ def test_a_secret_of_another_kind_is_not_proven(check):
 def test_one_mistake_is_told_once_with_a_count_and_an_example(check):
     lines = check({f"JOB#{n}": {"created_at": {"S": "soon"}} for n in range(1, 8)}, expect=1)
     assert findings(lines) == [
-        str(line_of('"jobs": {')) + ': created_at of pk = "P#1" and sk = "JOB#1" is no date, but "mtime" '
-        "says it is; 6 more items show the same"
+        str(line_of('"jobs": {')) + ': "mtime" is created_at, which is not a date in pk = "P#1" and '
+        'sk = "JOB#1"; 6 more items show the same'
     ]
 
 
@@ -201,7 +198,7 @@ def test_a_kind_that_is_written_otherwise_is_not_seen(ddbfs, table, write_map):
     assert [line.split(", so that")[0].split("; it may")[0] for line in unproven(lines)] == [
         "no item of note was read",
         "no item of tag was read",
-        "tokn is called a secret, and is not in the one record that was read",
+        'tokn is declared as "secret", but is not in the one item that was read',
     ]
     assert not lines[-1].endswith("fit the map")
 

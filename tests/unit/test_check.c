@@ -43,7 +43,7 @@ static void check_findings_of(const char *table, const struct live *live, const 
     const struct map *map = sample_table(table, &err);
     if (!map)
         CHECK_FAIL("%s", err.text);
-    check_table(map->models[0], "prod-T", &live->info, write_finding, &got);
+    table_check_run(map->models[0], "prod-T", &live->info, write_finding, &got);
     map_unref(map);
     CHECK_TEXT(buf_text(&got), want);
 }
@@ -89,7 +89,7 @@ static void test_a_sort_key_that_the_records_do_not_say(void)
     struct live live;
     make_live(&live);
     check_findings_of("\"table\":\"T\",\"records\":{\n\"r\":{\"pk\":\"{a}\"}},\"paths\":{}", &live,
-                      "3: prod-T has the sort key sk, which the records do not say\n");
+                      "3: prod-T has the sort key sk, which the map's \"records\" lack\n");
 }
 
 static void test_a_wrong_type(void)
@@ -98,9 +98,10 @@ static void test_a_wrong_type(void)
     make_live(&live);
     live.info.keys.sort[0].type = VALUE_N;
     live.index.keys.partition[0].type = VALUE_B;
-    check_findings(&live, "3: sk of prod-T is of type N, not S; say \"types\": { \"sk\": \"N\" }\n"
-                          "4: x of index I of prod-T is of type B, not S; say \"types\": { \"x\": "
-                          "\"B\" }\n");
+    check_findings(&live,
+                   "3: sk of prod-T is of type N, not S; declare \"types\": { \"sk\": \"N\" }\n"
+                   "4: x of index I of prod-T is of type B, not S; declare \"types\": { \"x\": "
+                   "\"B\" }\n");
 }
 
 static void test_begins_with_on_what_is_a_number(void)
@@ -113,7 +114,7 @@ static void test_begins_with_on_what_is_a_number(void)
         "\"indexes\":{\n\"I\":{\"partition\":\"x\",\"sort\":\"n\",\"projects\":\"all\""
         "}},\"paths\":{\"{x}/{d}/\":{\"index\":\"I\",\"where\":{\"n\":\"{d}*\"}}}",
         &live,
-        "3: n of index I of prod-T is of type N, not S; say \"types\": { \"n\": \"N\" "
+        "3: n of index I of prod-T is of type N, not S; declare \"types\": { \"n\": \"N\" "
         "}\n");
 }
 
@@ -149,9 +150,8 @@ static void test_an_index_of_more_partition_attributes(void)
     make_live(&live);
     live.index.keys.partition[1].name = span_text("y");
     live.index.keys.partition_count = 2;
-    check_findings(&live,
-                   "4: the partition key of index I of prod-T has 2 attributes; the map says "
-                   "1\n");
+    check_findings(
+        &live, "4: the partition key of index I of prod-T has 2 attributes, but 1 in the map\n");
 }
 
 static void test_records_from_an_index_that_does_not_hold_them(void)
@@ -159,13 +159,11 @@ static void test_records_from_an_index_that_does_not_hold_them(void)
     struct live live;
     make_live(&live);
     live.index.projection = PROJECTS_KEYS;
-    check_findings(&live,
-                   "5: \"{x}/\" would show incomplete records: index I of prod-T does not project "
-                   "everything, so it must be hydrated; say \"projects\": \"keys\" of the index\n");
+    check_findings(&live, "5: \"{x}/\" would show incomplete items; index I of prod-T does not "
+                          "project all attributes; declare \"projects\": \"keys\" in the index\n");
     live.index.projection = PROJECTS_SOME;
-    check_findings(&live,
-                   "5: \"{x}/\" would show incomplete records: index I of prod-T does not project "
-                   "everything, so it must be hydrated; say \"projects\": \"some\" of the index\n");
+    check_findings(&live, "5: \"{x}/\" would show incomplete items; index I of prod-T does not "
+                          "project all attributes; declare \"projects\": \"some\" in the index\n");
 }
 
 static void test_a_hydrated_index_may_hold_little(void)
@@ -188,14 +186,13 @@ static void test_a_filter_on_what_the_index_does_not_hold(void)
     struct live live;
     make_live(&live);
     live.index.projection = PROJECTS_SOME;
-    check_findings_of(
-        table, &live,
-        "2: index I of prod-T does not include e\n"
-        "2: index I of prod-T does not include f\n"
-        "3: \"filter\" of \"{x}/\" looks at e, which index I of prod-T does not hold, "
-        "so it takes each record for one without it\n"
-        "4: \"pick\" of \"{x}/most\" looks at f, which index I of prod-T does not "
-        "hold, so it takes each record for one without it\n");
+    check_findings_of(table, &live,
+                      "2: index I of prod-T does not include e\n"
+                      "2: index I of prod-T does not include f\n"
+                      "3: \"filter\" of \"{x}/\" tests e, which index I of prod-T does not hold, "
+                      "so that each item would seem to lack it\n"
+                      "4: \"pick\" of \"{x}/most\" tests f, which index I of prod-T does not hold, "
+                      "so that each item would seem to lack it\n");
     live.index.included = both;
     live.index.included_count = 2;
     check_findings_of(table, &live, "");
