@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/draft/declare.h"
 #include "core/draft/json_layout.h"
 #include "core/json/json.h"
 #include "core/map/condition_members.h"
@@ -143,21 +144,6 @@ void map_writer_add_comments(struct declared_map *map)
 
 /* Tables. */
 
-static void map_writer_add_environments(struct arena *arena, struct json_layout *to,
-                                        const struct declared_environment *environments)
-{
-    struct json_layout *rows = map_writer_add_rows(arena, to, "environments");
-    for (const struct declared_environment *each = environments; rows && each; each = each->next) {
-        struct json_layout *row = map_writer_add_object(arena, rows, each->name, each->note);
-        if (!row)
-            return;
-        map_writer_add_text(arena, row, "prefix", each->prefix);
-        map_writer_add_text(arena, row, "profile", each->profile);
-        map_writer_add_text(arena, row, "region", each->region);
-        map_writer_add_text(arena, row, "endpoint", each->endpoint);
-    }
-}
-
 static void map_writer_add_records(struct arena *arena, struct json_layout *to,
                                    const struct declared_record *records)
 {
@@ -169,34 +155,18 @@ static void map_writer_add_records(struct arena *arena, struct json_layout *to,
     }
 }
 
-/* Whether the short form is enough: "job_id" means { "job_id": "{job_id}" }. */
-static bool map_writer_is_short(const struct declared_key *key)
-{
-    CLEAN_UP(buf_clean_up) struct buf format = {0}, own = {0};
-    format_write(&key->format, &format);
-    buf_printf(&own, "{%s}", key->attribute);
-    return !key->by_kind && format_whole_param(&key->format) && !format.failed && !own.failed &&
-           span_equal(buf_span(&format), buf_span(&own));
-}
-
-static void map_writer_add_key(struct arena *arena, struct json_layout *to,
-                               const struct declared_key *key)
-{
-    if (!key->by_kind) {
-        map_writer_add_format(arena, to, key->attribute, &key->format);
-        return;
-    }
-    struct json_layout *kinds = map_writer_add_object(arena, to, key->attribute, NULL);
-    for (const struct declared_kind_format *each = key->by_kind; kinds && each; each = each->next)
-        map_writer_add_format(arena, kinds, each->kind, &each->format);
-}
-
+/* One side of an index's key. The short form "job_id" means { "job_id": "{job_id}" }. */
 static void map_writer_add_side(struct arena *arena, struct json_layout *to, const char *name,
                                 const struct declared_key *keys, size_t count)
 {
     bool all_short = true;
-    for (size_t i = 0; i < count; i++)
-        all_short = all_short && map_writer_is_short(&keys[i]);
+    for (size_t i = 0; i < count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf format = {0}, own = {0};
+        format_write(&keys[i].format, &format);
+        buf_printf(&own, "{%s}", keys[i].attribute);
+        all_short = all_short && !keys[i].by_kind && format_whole_param(&keys[i].format) &&
+                    !format.failed && !own.failed && span_equal(buf_span(&format), buf_span(&own));
+    }
     if (count == 0)
         return;
     if (count == 1 && all_short) {
@@ -206,27 +176,23 @@ static void map_writer_add_side(struct arena *arena, struct json_layout *to, con
     struct json_layout *side =
         json_layout_add(arena, to, name, all_short ? JSON_LAYOUT_ARRAY : JSON_LAYOUT_OBJECT);
     for (size_t i = 0; side && i < count; i++) {
+        const struct declared_kind_format *each = keys[i].by_kind;
         if (all_short)
             map_writer_add_text(arena, side, NULL, keys[i].attribute);
-        else
-            map_writer_add_key(arena, side, &keys[i]);
+        else if (!each)
+            map_writer_add_format(arena, side, keys[i].attribute, &keys[i].format);
+        struct json_layout *kinds =
+            each ? map_writer_add_object(arena, side, keys[i].attribute, NULL) : NULL;
+        for (; kinds && each; each = each->next)
+            map_writer_add_format(arena, kinds, each->kind, &each->format);
     }
-}
-
-static void map_writer_add_projection(struct arena *arena, struct json_layout *to,
-                                      const struct declared_index *index)
-{
-    static const char *const words[] = {
-        [PROJECTS_ALL] = "all", [PROJECTS_SOME] = "some", [PROJECTS_KEYS] = "keys"};
-    if (index->projects == PROJECTS_SOME && index->include_count > 0)
-        map_writer_add_texts(arena, to, "projects", index->includes, index->include_count);
-    else
-        map_writer_add_text(arena, to, "projects", words[index->projects]);
 }
 
 static void map_writer_add_indexes(struct arena *arena, struct json_layout *to,
                                    const struct declared_index *indexes)
 {
+    static const char *const words[] = {
+        [PROJECTS_ALL] = "all", [PROJECTS_SOME] = "some", [PROJECTS_KEYS] = "keys"};
     struct json_layout *rows = indexes ? map_writer_add_rows(arena, to, "indexes") : NULL;
     for (const struct declared_index *each = indexes; rows && each; each = each->next) {
         struct json_layout *row = map_writer_add_object(arena, rows, each->name, each->note);
@@ -234,18 +200,13 @@ static void map_writer_add_indexes(struct arena *arena, struct json_layout *to,
             return;
         map_writer_add_side(arena, row, "partition", each->partition, each->partition_count);
         map_writer_add_side(arena, row, "sort", each->sort, each->sort_count);
-        map_writer_add_projection(arena, row, each);
+        if (each->projects == PROJECTS_SOME && each->include_count > 0)
+            map_writer_add_texts(arena, row, "projects", each->includes, each->include_count);
+        else
+            map_writer_add_text(arena, row, "projects", words[each->projects]);
         if (each->local)
             map_writer_add_flag(arena, row, "local", true);
     }
-}
-
-static void map_writer_add_types(struct arena *arena, struct json_layout *to,
-                                 const struct declared_type *types)
-{
-    struct json_layout *row = types ? map_writer_add_object(arena, to, "types", NULL) : NULL;
-    for (const struct declared_type *each = types; row && each; each = each->next)
-        map_writer_add_text(arena, row, each->attribute, value_type_name(each->type));
 }
 
 static void map_writer_add_params(struct arena *arena, struct json_layout *to,
@@ -320,7 +281,7 @@ static void map_writer_add_operation(struct arena *arena, struct json_layout *to
     switch (condition->op) {
     case COND_EXISTS:
     case COND_MISSING:
-        json_layout_add_raw(arena, to, word, condition->op == COND_EXISTS ? "true" : "false");
+        map_writer_add_flag(arena, to, word, condition->op == COND_EXISTS);
         return;
     case COND_BETWEEN:
         array = json_layout_add(arena, to, word, JSON_LAYOUT_ARRAY);
@@ -343,99 +304,68 @@ static void map_writer_add_operation(struct arena *arena, struct json_layout *to
     }
 }
 
-/* Whether A and B are conditions on one attribute, which are one member. */
-static bool map_writer_same_target(const struct declared_condition *a,
-                                   const struct declared_condition *b)
+/* The first condition from LIST on that has CONDITION's target: one target is one member. */
+static const struct declared_condition *
+map_writer_find_same(const struct declared_condition *list,
+                     const struct declared_condition *condition)
 {
-    return a->target && b->target && a->whole == b->whole && strcmp(a->target, b->target) == 0;
+    while (list && (!list->target || list->whole != condition->whole ||
+                    strcmp(list->target, condition->target) != 0))
+        list = list->next;
+    return list;
 }
 
-/* The name of the condition's target. A key attribute that may also be the name of a part is in
- * single quotes; a quote inside is doubled. */
-static const char *map_writer_quote_target(struct arena *arena,
-                                           const struct declared_condition *condition)
-{
-    CLEAN_UP(buf_clean_up) struct buf quoted = {0};
-    if (!condition->whole)
-        return condition->target;
-    buf_add_char(&quoted, '\'');
-    for (const char *at = condition->target; *at; at++) {
-        buf_add_text(&quoted, *at == '\'' ? "'" : "");
-        buf_add_char(&quoted, *at);
-    }
-    buf_add_char(&quoted, '\'');
-    arena->failed = arena->failed || quoted.failed;
-    return arena_text(arena, buf_span(&quoted));
-}
-
-static bool map_writer_is_written(const struct declared_condition *list,
-                                  const struct declared_condition *each)
-{
-    for (; list != each; list = list->next)
-        if (map_writer_same_target(list, each))
-            return true;
-    return false;
-}
-
-static bool map_writer_is_only_condition(const struct declared_condition *condition)
-{
-    for (const struct declared_condition *each = condition->next; each; each = each->next)
-        if (map_writer_same_target(each, condition))
-            return false;
-    return true;
-}
-
-/* All conditions on one attribute: the short form, or an object of operations. */
+/* All conditions on one target: the short form, or an object of operations. The name of a key
+ * attribute that may also be the name of a part is in single quotes; a quote inside is doubled. */
 static void map_writer_add_target(struct arena *arena, struct json_layout *to,
                                   const struct declared_condition *condition)
 {
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    bool alone = map_writer_is_only_condition(condition);
-    const char *target = map_writer_quote_target(arena, condition);
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, target = {0};
+    bool alone = !map_writer_find_same(condition->next, condition);
+    buf_add_text(&target, condition->whole ? "'" : "");
+    for (const char *at = condition->target; *at; at++) {
+        buf_add_text(&target, condition->whole && *at == '\'' ? "'" : "");
+        buf_add_char(&target, *at);
+    }
+    buf_add_text(&target, condition->whole ? "'" : "");
+    const char *name = declare_text(arena, &target);
     if (alone && map_writer_write_short_condition(condition, &text)) {
         arena->failed = arena->failed || text.failed;
-        json_layout_add_text(arena, to, target, buf_span(&text));
+        json_layout_add_text(arena, to, name, buf_span(&text));
         return;
     }
     if (alone && condition->op == COND_EQ && condition->typed) {
-        map_writer_add_operand(arena, to, target, true, condition->type, &condition->value);
+        map_writer_add_operand(arena, to, name, true, condition->type, &condition->value);
         return;
     }
-    struct json_layout *object = json_layout_add(arena, to, target, JSON_LAYOUT_OBJECT);
-    const struct declared_condition *each;
-    for (each = condition; object && each; each = each->next)
-        if (map_writer_same_target(each, condition))
-            map_writer_add_operation(arena, object, each);
+    struct json_layout *object = json_layout_add(arena, to, name, JSON_LAYOUT_OBJECT);
+    const struct declared_condition *each = object ? condition : NULL;
+    for (; each; each = map_writer_find_same(each->next, condition))
+        map_writer_add_operation(arena, object, each);
 }
 
-static void map_writer_add_filters(struct arena *arena, struct json_layout *to,
-                                   const struct declared_condition *conditions);
-
-/* "or" and "and" take a list of filters, each a condition COND_AND; "not" takes one. */
-static void map_writer_add_joined(struct arena *arena, struct json_layout *to,
-                                  const struct declared_condition *condition)
-{
-    bool one = condition->op == COND_NOT;
-    struct json_layout *joined = json_layout_add(arena, to, map_condition_word(condition->op),
-                                                 one ? JSON_LAYOUT_OBJECT : JSON_LAYOUT_ARRAY);
-    if (joined && one)
-        map_writer_add_filters(arena, joined, condition->children);
-    const struct declared_condition *child = one ? NULL : condition->children;
-    for (; joined && child; child = child->next) {
-        struct json_layout *filter = json_layout_add(arena, joined, NULL, JSON_LAYOUT_OBJECT);
-        if (filter)
-            map_writer_add_filters(arena, filter, child->children);
-    }
-}
-
+/* Each target is one member. "or" and "and" take a list of filters, each a condition COND_AND;
+ * "not" takes one filter. */
 static void map_writer_add_filters(struct arena *arena, struct json_layout *to,
                                    const struct declared_condition *conditions)
 {
     for (const struct declared_condition *each = conditions; each; each = each->next) {
-        if (!each->target)
-            map_writer_add_joined(arena, to, each);
-        else if (!map_writer_is_written(conditions, each))
-            map_writer_add_target(arena, to, each);
+        if (each->target) {
+            if (map_writer_find_same(conditions, each) == each)
+                map_writer_add_target(arena, to, each);
+            continue;
+        }
+        bool one = each->op == COND_NOT;
+        struct json_layout *joined = json_layout_add(arena, to, map_condition_word(each->op),
+                                                     one ? JSON_LAYOUT_OBJECT : JSON_LAYOUT_ARRAY);
+        if (joined && one)
+            map_writer_add_filters(arena, joined, each->children);
+        const struct declared_condition *child = one ? NULL : each->children;
+        for (; joined && child; child = child->next) {
+            struct json_layout *filter = json_layout_add(arena, joined, NULL, JSON_LAYOUT_OBJECT);
+            if (filter)
+                map_writer_add_filters(arena, filter, child->children);
+        }
     }
 }
 
@@ -449,18 +379,18 @@ static void map_writer_add_conditions(struct arena *arena, struct json_layout *p
         map_writer_add_filters(arena, object, conditions);
 }
 
-/* Paths. */
+/* Paths and links. */
 
-static void map_writer_add_kinds(struct arena *arena, struct json_layout *to,
-                                 const struct declared_path *path)
+/* The member NAME: one kind, or a list of kinds. */
+static void map_writer_add_kinds(struct arena *arena, struct json_layout *to, const char *name,
+                                 const struct declared_name *kinds, size_t count)
 {
-    if (path->kind_count == 1)
-        map_writer_add_text(arena, to, path->list ? "list" : "record", path->kinds[0].text);
-    if (path->kind_count < 2)
-        return;
-    struct json_layout *array = json_layout_add(arena, to, "list", JSON_LAYOUT_ARRAY);
-    for (size_t i = 0; array && i < path->kind_count; i++)
-        map_writer_add_text(arena, array, NULL, path->kinds[i].text);
+    if (count == 1)
+        map_writer_add_text(arena, to, name, kinds[0].text);
+    struct json_layout *array =
+        count > 1 ? json_layout_add(arena, to, name, JSON_LAYOUT_ARRAY) : NULL;
+    for (size_t i = 0; array && i < count; i++)
+        map_writer_add_text(arena, array, NULL, kinds[i].text);
 }
 
 static void map_writer_add_order(struct arena *arena, struct json_layout *to,
@@ -479,23 +409,14 @@ static void map_writer_add_order(struct arena *arena, struct json_layout *to,
         map_writer_add_number(arena, to, word, path->limit);
 }
 
-static void map_writer_add_pick(struct arena *arena, struct json_layout *to,
-                                const struct declared_path *path)
-{
-    struct json_layout *pick =
-        path->pick == PICK_NONE ? NULL : map_writer_add_object(arena, to, "pick", NULL);
-    if (pick)
-        map_writer_add_text(arena, pick, path->pick == PICK_GREATEST ? "greatest" : "least",
-                            path->pick_attribute);
-}
-
 static void map_writer_add_path(struct arena *arena, struct json_layout *rows,
                                 const struct declared_path *path)
 {
     struct json_layout *row = map_writer_add_object(arena, rows, path->path, path->note);
     if (!row)
         return;
-    map_writer_add_kinds(arena, row, path);
+    map_writer_add_kinds(arena, row, path->list || path->kind_count > 1 ? "list" : "record",
+                         path->kinds, path->kind_count);
     map_writer_add_text(arena, row, "index", path->index.text);
     map_writer_add_conditions(arena, row, "where", path->wheres);
     map_writer_add_conditions(arena, row, "filter", path->filters);
@@ -504,7 +425,11 @@ static void map_writer_add_path(struct arena *arena, struct json_layout *rows,
         map_writer_add_flag(arena, row, "ties", true);
     if (path->groups)
         map_writer_add_flag(arena, row, "groups", true);
-    map_writer_add_pick(arena, row, path);
+    struct json_layout *pick =
+        path->pick == PICK_NONE ? NULL : map_writer_add_object(arena, row, "pick", NULL);
+    if (pick)
+        map_writer_add_text(arena, pick, path->pick == PICK_GREATEST ? "greatest" : "least",
+                            path->pick_attribute);
     map_writer_add_text(arena, row, "attribute", path->attribute);
     if (path->has_name)
         map_writer_add_format(arena, row, "name", &path->name);
@@ -522,19 +447,14 @@ static void map_writer_add_path(struct arena *arena, struct json_layout *rows,
 static void map_writer_add_link(struct arena *arena, struct json_layout *rows,
                                 const struct declared_link *link)
 {
-    bool is_short = link->kind_count == 0 && !link->sources && !link->note;
-    if (is_short)
+    if (link->kind_count == 0 && !link->sources && !link->note) {
         map_writer_add_text(arena, rows, link->name, link->to);
-    struct json_layout *row =
-        is_short ? NULL : map_writer_add_object(arena, rows, link->name, link->note);
+        return;
+    }
+    struct json_layout *row = map_writer_add_object(arena, rows, link->name, link->note);
     if (!row)
         return;
-    if (link->kind_count == 1)
-        map_writer_add_text(arena, row, "record", link->kinds[0].text);
-    struct json_layout *kinds =
-        link->kind_count > 1 ? json_layout_add(arena, row, "record", JSON_LAYOUT_ARRAY) : NULL;
-    for (size_t i = 0; kinds && i < link->kind_count; i++)
-        map_writer_add_text(arena, kinds, NULL, link->kinds[i].text);
+    map_writer_add_kinds(arena, row, "record", link->kinds, link->kind_count);
     struct json_layout *from =
         link->sources ? map_writer_add_object(arena, row, "from", NULL) : NULL;
     for (const struct declared_link_source *each = link->sources; from && each; each = each->next)
@@ -553,7 +473,10 @@ static void map_writer_add_table(struct arena *arena, struct json_layout *to,
     if (table->records)
         map_writer_add_records(arena, object, table->records);
     map_writer_add_indexes(arena, object, table->indexes);
-    map_writer_add_types(arena, object, table->types);
+    struct json_layout *types =
+        table->types ? map_writer_add_object(arena, object, "types", NULL) : NULL;
+    for (const struct declared_type *each = table->types; types && each; each = each->next)
+        map_writer_add_text(arena, types, each->attribute, value_type_name(each->type));
     if (table->separator != '#')
         json_layout_add_text(arena, object, "separator", span_of(&table->separator, 1));
     map_writer_add_params(arena, object, table->params);
@@ -571,20 +494,37 @@ static void map_writer_add_table(struct arena *arena, struct json_layout *to,
         map_writer_add_path(arena, paths, each);
 }
 
+static struct json_layout *map_writer_lay_out(struct arena *arena, const struct declared_map *map)
+{
+    struct json_layout *root = map_writer_add_object(arena, NULL, NULL, map->note);
+    if (!root)
+        return NULL;
+    root->open = root->spaced = true;
+    map_writer_add_text(arena, root, "$schema", map->schema);
+    struct json_layout *rows = map_writer_add_rows(arena, root, "environments");
+    const struct declared_environment *each = rows ? map->environments : NULL;
+    for (; each; each = each->next) {
+        struct json_layout *row = map_writer_add_object(arena, rows, each->name, each->note);
+        if (!row)
+            return NULL;
+        map_writer_add_text(arena, row, "prefix", each->prefix);
+        map_writer_add_text(arena, row, "profile", each->profile);
+        map_writer_add_text(arena, row, "region", each->region);
+        map_writer_add_text(arena, row, "endpoint", each->endpoint);
+    }
+    struct json_layout *tables = map_writer_add_object(arena, root, "tables", NULL);
+    if (!tables)
+        return NULL;
+    tables->open = tables->spaced = true;
+    for (const struct declared_table *table = map->tables; table; table = table->next)
+        map_writer_add_table(arena, tables, table);
+    return root;
+}
+
 void map_writer_write(const struct declared_map *map, struct buf *out)
 {
     struct arena arena = {0};
-    struct json_layout *root = map_writer_add_object(&arena, NULL, NULL, map->note);
-    if (root) {
-        root->open = root->spaced = true;
-        map_writer_add_text(&arena, root, "$schema", map->schema);
-        map_writer_add_environments(&arena, root, map->environments);
-        struct json_layout *tables = map_writer_add_object(&arena, root, "tables", NULL);
-        if (tables)
-            tables->open = tables->spaced = true;
-        for (const struct declared_table *each = map->tables; tables && each; each = each->next)
-            map_writer_add_table(&arena, tables, each);
-    }
+    const struct json_layout *root = map_writer_lay_out(&arena, map);
     if (arena.failed)
         out->failed = true;
     else
