@@ -149,12 +149,12 @@ static void table_check_projection(const struct table_check *check,
         pattern->index ? table_check_find_index(check->info, pattern->index->name) : NULL;
     if (!info || info->projection == PROJECTS_ALL || pattern->hydrates)
         return;
-    table_check_report(check, pattern->line,
-                       "\"%s\" would show incomplete items; index %s of %s does not project all "
-                       "attributes; declare "
-                       "\"projects\": \"%s\" in the index",
-                       pattern->path, pattern->index->name, check->name,
-                       table_check_projection_word(info->projection));
+    table_check_report(
+        check, pattern->line,
+        "\"%s\" would show incomplete items, because index %s of %s does not project all "
+        "attributes; it must be hydrated: declare \"projects\": \"%s\" in the index",
+        pattern->path, pattern->index->name, check->name,
+        table_check_projection_word(info->projection));
 }
 
 static void table_check_held(const struct table_check *check, const struct map_pattern *pattern,

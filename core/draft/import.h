@@ -4,27 +4,10 @@
 #define DDBFS_CORE_DRAFT_IMPORT_H
 
 #include "core/base/error.h"
-#include "core/map/declaration.h"
+#include "core/draft/imported.h"
 
 /* Larger models are refused: a model may be from an untrusted source. */
 enum { IMPORT_MAX_BYTES = 16 << 20, IMPORT_MAX_VALUES = 1 << 20 };
-
-/* The name of a table whose model has no name: the user has to replace it. */
-#define IMPORT_NO_TABLE_NAME "NAME-OF-THE-TABLE"
-
-/* A part of a model that was not imported. */
-struct left_out {
-    const char *where; /* "line 12, models.User.sk.value" */
-    const char *why;   /* a phrase */
-    struct left_out *next;
-};
-
-/* All of it is in the given arena. */
-struct imported {
-    const char *format;            /* the model's format: "OneTable schema" */
-    struct declared_table *tables; /* records and indexes, in the file's order */
-    struct left_out *left_out;     /* in the order of finding; NULL when all was imported */
-};
 
 /* Recognizes the format of TEXT and reads it. OUT is in ARENA; TEXT is copied. FILE is its name in
  * errors. False when TEXT is no JSON, when not exactly one format recognizes it, when it has no

@@ -5,7 +5,7 @@
 #ifndef DDBFS_CORE_DRAFT_IMPORT_READER_H
 #define DDBFS_CORE_DRAFT_IMPORT_READER_H
 
-#include "core/draft/import.h"
+#include "core/draft/imported.h"
 #include "core/json/json.h"
 
 /* Larger than any real model. The bounds limit the work of loops that compare each with each. */

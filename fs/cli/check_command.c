@@ -142,7 +142,7 @@ static void check_command_take_table(void *arg, const struct page *page, const s
         check_command_hold_failure(check, check->table_name, err);
     else
         table_check_run(check->table, check->table_name, page->table, check_command_print_finding,
-                    check);
+                        check);
     loop_stop(check->app.loop);
 }
 

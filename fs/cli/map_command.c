@@ -48,7 +48,7 @@ struct map_drafting {
     struct source *names_source; /* borrowed */
     struct source_call *names_call;
     struct table_names names; /* all that there are, for the environments */
-    size_t room;               /* for names */
+    size_t room;              /* for names */
 };
 
 static bool map_command_is_missing(const struct error *err)

@@ -185,7 +185,7 @@ def test_wrong_type_of_an_index_key(own):
 def test_index_said_to_project_all(own, projection):
     ((line, said),) = own(OWN_MAP, own_table(projection=projection))
     assert line == line_of(OWN_MAP, '"by-status/{shop_id}/"')
-    assert "would show incomplete records" in said and "must be hydrated" in said
+    assert "would show incomplete items" in said and "must be hydrated" in said
     word = {"KEYS_ONLY": "keys", "INCLUDE": "some"}[projection]
     assert f'"projects": "{word}"' in said
 

@@ -132,7 +132,7 @@ def test_keys_without_words_are_told(ddbfs, boto, crm_table):
         boto.put_item(TableName=crm_table, Item=text(pk="user_1", sk=key))
     said = ddbfs("map", f"--sample=/tables/{crm_table}/items/user_1/")
     assert "no words were found in the keys that were read" in said.stderr
-    assert "No words were found in the keys of 2 sampled items" in said.text
+    assert "No words were found in the keys of 2 sampled items" in " ".join(said.text.replace("//", "").split())
     assert without_comments(said.text)["tables"]["prod-Crm"]["records"] == {"item": {"pk": "{pk*}", "sk": "{sk*}"}}
 
 

@@ -95,7 +95,7 @@ def test_it_teaches(bare, table):
     text = bare("map", table(single_table("Clinic"))).text
     assert re.search(r'"\$schema": ".*/map.schema.json"', text)
     assert "ORDER#{date}#{order_id}" in text
-    assert "Index by.email: by email; holds keys alone" in text
+    assert "Index by.email: by email; holds only keys" in text
 
 
 def test_patterns_ask_for_the_list(bare, table, cost):

@@ -236,7 +236,8 @@ static void random_side(struct random *random, struct arena *arena, struct decla
 struct declared_table *random_kinds(struct arena *arena, uint64_t seed)
 {
     struct random random = {seed ^ 0x5bd1e995};
-    struct declared_table *table = generic_view_declare_table(arena, "Orders", random_table(arena, seed));
+    struct declared_table *table =
+        generic_view_declare_table(arena, "Orders", random_table(arena, seed));
     if (!table)
         abort();
     const struct declared_record described = *table->records;

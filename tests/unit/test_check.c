@@ -159,11 +159,15 @@ static void test_records_from_an_index_that_does_not_hold_them(void)
     struct live live;
     make_live(&live);
     live.index.projection = PROJECTS_KEYS;
-    check_findings(&live, "5: \"{x}/\" would show incomplete items; index I of prod-T does not "
-                          "project all attributes; declare \"projects\": \"keys\" in the index\n");
+    check_findings(
+        &live,
+        "5: \"{x}/\" would show incomplete items, because index I of prod-T does not project all "
+        "attributes; it must be hydrated: declare \"projects\": \"keys\" in the index\n");
     live.index.projection = PROJECTS_SOME;
-    check_findings(&live, "5: \"{x}/\" would show incomplete items; index I of prod-T does not "
-                          "project all attributes; declare \"projects\": \"some\" in the index\n");
+    check_findings(
+        &live,
+        "5: \"{x}/\" would show incomplete items, because index I of prod-T does not project all "
+        "attributes; it must be hydrated: declare \"projects\": \"some\" in the index\n");
 }
 
 static void test_a_hydrated_index_may_hold_little(void)

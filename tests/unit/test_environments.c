@@ -175,7 +175,8 @@ static void test_a_table_called_tables(void)
     struct declared_map map = {.tables = table_of("tables")};
     const struct declared_table *described[] = {map.tables};
     struct table_names left_out;
-    CHECK(drafted_environments_add(&arena, &map, described, &(struct environment_origin){0}, &left_out));
+    CHECK(drafted_environments_add(&arena, &map, described, &(struct environment_origin){0},
+                                   &left_out));
     CHECK_TEXT(map.tables->path_name, "tables_");
     CHECK_TEXT(map.tables->base_name, "tables");
     arena_discard(&arena);
