@@ -187,7 +187,7 @@ def test_without_tables_it_is_usage(ddbfs):
 @rows("value", ["0", "1001", "x", "", "-1"])
 def test_a_sample_is_a_path_or_a_number(ddbfs, value):
     said = ddbfs("map", f"--sample={value}", JOBS, expect=2)
-    assert "takes a path, up to 64 times, or how many records" in said.stderr
+    assert "takes a path, up to 64 times, or a number of items of each table" in said.stderr
 
 
 def test_a_sample_by_number_would_scan(ddbfs, cost):
