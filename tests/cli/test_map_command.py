@@ -291,7 +291,7 @@ def test_init_needs_words(bare, tmp_path):
 def test_help_tells_of_models(bare):
     assert "--from FILE" in bare("help", "map").text.splitlines()[0]
     assert "--from FILE" in bare("help", "init").text.splitlines()[0]
-    assert "write what map prints" in bare("help", "init").text
+    assert "write a first map of tables" in bare("help", "init").text
 
 
 def test_init_says_which_map_goes_first(table, bare, tmp_path):
