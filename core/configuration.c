@@ -202,17 +202,21 @@ static void configuration_end(struct configured_environment *to)
         configuration_report_done(to->configuration);
 }
 
-/* What STS refuses about the credentials is told as DynamoDB's refusals are. */
-static void configuration_take_identity(void *arg, const struct sts_identity *found,
-                                        const struct error *err)
+/* A refusal of the credentials by STS has the words of a refusal by DynamoDB. */
+static void configuration_on_identity(void *arg, struct document *response, const struct error *err)
 {
     struct configured_environment *to = arg;
     const struct aws_settings *settings = aws_session_settings(to->session);
+    CLEAN_UP(document_clean_up) struct document *owned = response;
+    struct sts_identity found;
+    struct error why = {0};
     to->whoami = NULL;
-    if (found) {
-        configuration_report(to, CONFIGURED_ACCOUNT_ID, found->account, "STS");
-        configuration_report(to, CONFIGURED_ARN, found->arn, "STS");
-        configuration_report(to, CONFIGURED_USER_ID, found->user_id, "STS");
+    if (!err && !sts_read_identity(owned, &found, &why))
+        err = &why;
+    if (!err) {
+        configuration_report(to, CONFIGURED_ACCOUNT_ID, found.account, "STS");
+        configuration_report(to, CONFIGURED_ARN, found.arn, "STS");
+        configuration_report(to, CONFIGURED_USER_ID, found.user_id, "STS");
     } else if (!sts_fault_of_identity(err, to->method,
                                       buf_text(&to->facts[CONFIGURED_CREDENTIALS].origin),
                                       aws_settings_profile(settings), &to->err)) {
@@ -228,11 +232,11 @@ static bool configuration_request_who_it_is(struct configured_environment *to)
 {
     to->sts = aws_session_sts(to->session);
     to->whoami = sts_get_caller_identity(&to->sts, aws_session_settings(to->session),
-                                         configuration_take_identity, to, &to->err);
+                                         configuration_on_identity, to, &to->err);
     return to->whoami;
 }
 
-static void configuration_take_credentials(void *arg, const struct credentials_answer *answer)
+static void configuration_take_credentials(void *arg, const struct credentials_result *answer)
 {
     struct configured_environment *to = arg;
     const struct aws_settings *settings = aws_session_settings(to->session);
@@ -252,15 +256,13 @@ static void configuration_take_credentials(void *arg, const struct credentials_a
 static void configuration_abandon(void *arg)
 {
     struct configured_environment *to = arg;
-    struct credentials_provider *provider = aws_session_credentials(to->session);
     to->deadline = NULL;
     error_set(&to->err, ERROR_TIMED_OUT,
               "%s took longer than %.1f s; check the network, or give it more time: --timeout",
               to->whoami ? "asking STS" : "finding credentials",
               (double)to->configuration->deadline_ms / 1000);
-    if (to->asking)
-        provider->ops->cancel(to->asking);
-    sts_call_end(to->whoami);
+    credentials_request_cancel(to->asking);
+    token_call_end(to->whoami);
     to->asking = NULL;
     to->whoami = NULL;
     configuration_end(to);
@@ -274,8 +276,9 @@ static bool configuration_request_for_credentials(struct configured_environment 
         return false;
     struct credentials_provider *provider = aws_session_credentials(to->session);
     to->deadline = loop_add_timer(in->loop, in->deadline_ms, configuration_abandon, to);
-    to->asking =
-        to->deadline ? provider->ops->get(provider, configuration_take_credentials, to) : NULL;
+    to->asking = to->deadline
+                     ? credentials_request_start(provider, configuration_take_credentials, to)
+                     : NULL;
     if (to->asking)
         return true;
     loop_remove_timer(to->deadline);
@@ -364,9 +367,8 @@ struct configuration *configuration_start(const struct configuration_options *op
 static void configuration_forget(struct configured_environment *to)
 {
     loop_remove_timer(to->deadline);
-    if (to->asking)
-        aws_session_credentials(to->session)->ops->cancel(to->asking);
-    sts_call_end(to->whoami);
+    credentials_request_cancel(to->asking);
+    token_call_end(to->whoami);
     buf_clean_up(&to->name);
     aws_settings_clean_up(&to->settings);
     for (size_t i = 0; i < CONFIGURED; i++) {

@@ -48,7 +48,7 @@ struct configured_environment {
     struct error err; /* what kept the rest from being known; of no kind when nothing did */
     struct aws_session *session;        /* borrowed */
     struct credentials_request *asking; /* one of both is under way, or none */
-    struct sts_call *whoami;
+    struct token_call *whoami;
     struct aws_client sts; /* of WHOAMI */
     const char *method;    /* of the credentials; NULL when it is not known */
     struct loop_timer *deadline;

@@ -380,7 +380,7 @@ static bool sources_open(struct sources *sources, struct opened *opened,
         return false;
     struct aws_session_parts parts = {sources->options.loop, sources->transport,
                                       sources->options.log, sources->tokens};
-    mfa_ask_fn *ask = sources->options.ask_code;
+    mfa_prompt_fn *ask = sources->options.ask_code;
     opened->session = aws_session_new(settings, &parts);
     if (!opened->session)
         return error_no_memory(err);
@@ -485,7 +485,7 @@ const struct source_ops *sources_describe(void *arg, const struct place *place, 
     struct aws_options said = sources_options_for(sources, place->environment);
     const struct settled *settled = sources_settle(sources, place->environment, NULL);
     if (!settled && said.endpoint_url) {
-        aws_url_write_told(&url, span_text(said.endpoint_url));
+        aws_url_write_shown(&url, span_text(said.endpoint_url));
         said.endpoint_url = buf_text(&url);
     }
     if (settled) {
@@ -508,8 +508,8 @@ static struct span sources_find_account(const struct sources *sources,
 {
     struct span account = span_text(""), file = span_text(getenv("AWS_WEB_IDENTITY_TOKEN_FILE"));
     const char *profile = aws_settings_profile_in_force(settings);
-    const char *of_token = file.size && !settings->asked_for ? getenv("AWS_ROLE_ARN") : NULL;
-    if (!settings->asked_for && span_text(getenv("AWS_ACCESS_KEY_ID")).size > 0)
+    const char *of_token = file.size && !settings->by_option ? getenv("AWS_ROLE_ARN") : NULL;
+    if (!settings->by_option && span_text(getenv("AWS_ACCESS_KEY_ID")).size > 0)
         return span_text(getenv("AWS_ACCOUNT_ID"));
     bool has_role = profiles_get(&sources->profiles, profile, "role_arn", &account);
     if (of_token &&

@@ -4,7 +4,7 @@
 #ifndef DDBFS_CORE_SOURCES_H
 #define DDBFS_CORE_SOURCES_H
 
-#include "core/aws/mfa.h"
+#include "core/aws/role_plan.h"
 #include "core/aws/session.h"
 #include "core/aws/settings.h"
 #include "core/base/log.h"
@@ -25,7 +25,7 @@ struct sources_options {
                            * all of them; -1: none are */
     /* Whom to ask for codes of MFA devices when an environment is asked for that needs some; NULL:
      * nobody. It may wait, and so may whoever asks for an environment the first time. */
-    mfa_ask_fn *ask_code;
+    mfa_prompt_fn *ask_code;
 };
 
 /* OPTIONS and what it points to are borrowed, but for itself. NULL when memory ran out. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/aws/aws_error.h"
+#include "core/aws/aws_fault.h"
 #include "core/aws/credentials_cache.h"
 #include "core/aws/envelope.h"
 #include "core/aws/skew.h"
@@ -85,8 +85,7 @@ static void call_stop_waiting(struct aws_call *call)
 {
     struct transport *transport = call->client->transport;
     loop_remove_timer(call->timer);
-    if (call->get)
-        call->client->credentials->ops->cancel(call->get);
+    credentials_request_cancel(call->get);
     if (call->transfer)
         transport->ops->cancel(call->transfer);
     call->timer = NULL;
@@ -352,15 +351,15 @@ static void call_send_attempt(struct aws_call *call, const struct credentials *c
     call->ops->sent(call->arg);
 }
 
-static void call_on_credentials(void *arg, const struct credentials_answer *answer)
+static void call_on_credentials(void *arg, const struct credentials_result *result)
 {
     struct aws_call *call = arg;
     call->get = NULL;
     credentials_cache_held(call->client->credentials, &call->age);
-    if (answer->found == CREDENTIALS_FOUND)
-        call_send_attempt(call, &answer->credentials);
+    if (result->found == CREDENTIALS_FOUND)
+        call_send_attempt(call, &result->credentials);
     else
-        call_finish(call, NULL, &answer->err);
+        call_finish(call, NULL, &result->err);
 }
 
 static void call_on_deadline(void *arg)
@@ -387,7 +386,7 @@ static void call_begin_attempt(void *arg)
     call->timer =
         loop_add_timer(call->client->loop, call->deadline_at_ms - loop_now_ms(call->client->loop),
                        call_on_deadline, call);
-    call->get = provider->ops->get(provider, call_on_credentials, call);
+    call->get = credentials_request_start(provider, call_on_credentials, call);
     if (call->timer && call->get)
         call_move(call, CALL_IDENTIFYING);
     else

@@ -1,66 +1,55 @@
-/* Holding, refreshing and sharing credentials. */
+/* Holds, refreshes and shares credentials. */
 #include "core/aws/credentials_cache.h"
 
 #include <stdlib.h>
 
+#include "core/base/list.h"
+
 struct credentials_cache {
-    struct credentials_provider base; /* first: a provider is cast to it */
-    struct loop *loop;
-    const struct log *log;
+    struct credentials_provider base;
     struct credentials_provider *provider; /* owned */
     struct credentials held;               /* empty at first, and after a refusal */
-    unsigned age;                          /* counts the credentials that were ever held */
+    unsigned age;                          /* counts the credentials that were held */
     int64_t held_since_ms;
-    bool refused;                      /* the last were: what comes next is what that led to … */
-    bool after_refusal;                /* … as are those held */
-    int64_t asked_ms;                  /* when the provider was asked last */
-    struct credentials_request *fetch; /* the provider's; NULL while it is not asked */
-    struct credentials_request *first; /* who waits for its answer; each belongs to its asker */
+    bool refused;                      /* the last credentials were, so the next ones … */
+    bool after_refusal;                /* … follow a refusal, as the held ones do */
+    int64_t fetched_ms;                /* the start of the last fetch */
+    struct credentials_request *fetch; /* to the provider; NULL if none is under way */
+    struct list waiting;               /* borrowed requests that wait for the fetch */
 };
 
-/* A question to the cache: waits for the fetch, or, when what is held will do, for its timer. */
-struct credentials_request {
-    struct credentials_cache *cache;
-    struct loop_timer *timer;
-    struct credentials_request *next;
-    struct credentials_request **link; /* what points to it in the list; NULL with a timer */
-    credentials_fn *fn;
-    void *arg;
+struct cache_request {
+    struct credentials_request base;
+    struct list_node node; /* while it waits for the fetch */
 };
 
-/* For how long CREDENTIALS are valid; not positive when they have expired, or are none. */
+static struct loop *credentials_cache_loop(const struct credentials_cache *cache)
+{
+    return cache->base.context->loop;
+}
+
+/* The time until CREDENTIALS expire; not positive if they have, or are empty. */
 static int64_t credentials_cache_left_ms(const struct credentials_cache *cache,
                                          const struct credentials *credentials)
 {
-    struct clock *clock = loop_clock(cache->loop);
+    struct clock *clock = loop_clock(credentials_cache_loop(cache));
     if (!credentials->access_key_id)
         return 0;
     return credentials->expires_wall_ms ? credentials->expires_wall_ms - clock->wall_ms(clock)
                                         : INT64_MAX;
 }
 
-static void credentials_cache_answer_all(struct credentials_cache *cache,
-                                         const struct credentials_answer *answer)
+/* A waiter may cancel another one, or start a request, within its call. */
+static void credentials_cache_report(struct credentials_cache *cache,
+                                     const struct credentials_result *result)
 {
-    /* Each may cancel another, or ask anew, from within its call: they stand in a list of their
-     * own meanwhile. */
-    struct credentials_request *waiting = cache->first;
-    cache->first = NULL;
-    if (waiting)
-        waiting->link = &waiting;
-    while (waiting) {
-        struct credentials_request *get = waiting;
-        credentials_fn *fn = get->fn;
-        void *arg = get->arg;
-        waiting = get->next;
-        if (waiting)
-            waiting->link = &waiting;
-        free(get);
-        fn(arg, answer);
-    }
+    struct list waiting = {0};
+    list_move(&waiting, &cache->waiting);
+    while (!list_is_empty(&waiting))
+        credentials_request_report(&LIST_FIRST(&waiting, struct cache_request, node)->base, result);
 }
 
-/* Makes FOUND what is held; false (ERR filled) when that is no use. */
+/* Holds a copy of FOUND; false (ERR filled) if these credentials are useless. */
 static bool credentials_cache_hold(struct credentials_cache *cache, const struct credentials *found,
                                    struct error *err)
 {
@@ -72,50 +61,44 @@ static bool credentials_cache_hold(struct credentials_cache *cache, const struct
         return error_no_memory(err);
     credentials_clean_up(&cache->held);
     cache->held = copy;
-    cache->held_since_ms = loop_now_ms(cache->loop);
+    cache->held_since_ms = loop_now_ms(credentials_cache_loop(cache));
     cache->after_refusal = cache->refused;
     cache->refused = false;
     cache->age++;
     return true;
 }
 
-/* Of a failure that nobody waits for, or no longer. */
-static void credentials_cache_report_log(const struct credentials_cache *cache,
-                                         const struct error *err)
-{
-    int64_t left = credentials_cache_left_ms(cache, &cache->held);
-    if (left > 0)
-        log_line(cache->log, LOG_LEVEL_WARNING,
-                 "credentials could not be refreshed early: %s; those in use last %lld s more",
-                 err->text, (long long)(left / 1000));
-    else
-        log_line(cache->log, LOG_LEVEL_WARNING,
-                 "credentials that nobody waits for any more could not be had: %s", err->text);
-}
-
-static void credentials_cache_on_fetched(void *arg, const struct credentials_answer *answer)
+static void credentials_cache_on_fetched(void *arg, const struct credentials_result *result)
 {
     struct credentials_cache *cache = arg;
-    struct credentials_answer failed = {.found = answer->found, .err = answer->err};
+    const struct log *log = cache->base.context->log;
+    struct credentials_result failed = {.found = result->found, .err = result->err};
     cache->fetch = NULL;
-    if (answer->found == CREDENTIALS_FOUND &&
-        credentials_cache_hold(cache, &answer->credentials, &failed.err)) {
-        credentials_cache_answer_all(cache, answer);
+    if (result->found == CREDENTIALS_FOUND &&
+        credentials_cache_hold(cache, &result->credentials, &failed.err)) {
+        credentials_cache_report(cache, result);
         return;
     }
-    if (answer->found == CREDENTIALS_FOUND)
+    if (result->found == CREDENTIALS_FOUND)
         failed.found = CREDENTIALS_FAILED;
-    if (!cache->first)
-        credentials_cache_report_log(cache, &failed.err);
-    credentials_cache_answer_all(cache, &failed);
+    int64_t left_ms = credentials_cache_left_ms(cache, &cache->held);
+    if (list_is_empty(&cache->waiting) && left_ms > 0)
+        log_line(log, LOG_LEVEL_WARNING,
+                 "credentials could not be refreshed early: %s; those in use last %lld s more",
+                 failed.err.text, (long long)(left_ms / 1000));
+    else if (list_is_empty(&cache->waiting))
+        log_line(log, LOG_LEVEL_WARNING,
+                 "credentials that no request waits for any more could not be found: %s",
+                 failed.err.text);
+    credentials_cache_report(cache, &failed);
 }
 
 static bool credentials_cache_fetch(struct credentials_cache *cache)
 {
     if (!cache->fetch) {
-        cache->asked_ms = loop_now_ms(cache->loop);
+        cache->fetched_ms = loop_now_ms(credentials_cache_loop(cache));
         cache->fetch =
-            cache->provider->ops->get(cache->provider, credentials_cache_on_fetched, cache);
+            credentials_request_start(cache->provider, credentials_cache_on_fetched, cache);
     }
     return cache->fetch != NULL;
 }
@@ -124,14 +107,14 @@ const struct credentials *credentials_cache_held(struct credentials_provider *pr
                                                  unsigned *age)
 {
     struct credentials_cache *cache = (struct credentials_cache *)provider;
-    int64_t left = credentials_cache_left_ms(cache, &cache->held);
-    bool just_fetched = loop_now_ms(cache->loop) - cache->held_since_ms < CREDENTIALS_PAUSE_MS;
+    int64_t now_ms = loop_now_ms(credentials_cache_loop(cache));
+    int64_t left_ms = credentials_cache_left_ms(cache, &cache->held);
+    bool just_fetched = now_ms - cache->held_since_ms < CREDENTIALS_PAUSE_MS;
     *age = cache->age;
-    if (left <= 0 || (left <= CREDENTIALS_LEAST_MS && !just_fetched))
+    if (left_ms <= 0 || (left_ms <= CREDENTIALS_LEAST_MS && !just_fetched))
         return NULL;
-    /* Whether this succeeds is looked at when it has to. */
-    if (left <= CREDENTIALS_EARLY_MS &&
-        loop_now_ms(cache->loop) - cache->asked_ms >= CREDENTIALS_PAUSE_MS)
+    /* A failure of this early refresh is ignored. */
+    if (left_ms <= CREDENTIALS_EARLY_MS && now_ms - cache->fetched_ms >= CREDENTIALS_PAUSE_MS)
         credentials_cache_fetch(cache);
     return &cache->held;
 }
@@ -139,105 +122,68 @@ const struct credentials *credentials_cache_held(struct credentials_provider *pr
 bool credentials_cache_refuse(struct credentials_provider *provider, unsigned age)
 {
     struct credentials_cache *cache = (struct credentials_cache *)provider;
-    bool just_asked = loop_now_ms(cache->loop) - cache->held_since_ms < CREDENTIALS_REFUSED_MS;
+    bool just_fetched =
+        loop_now_ms(credentials_cache_loop(cache)) - cache->held_since_ms < CREDENTIALS_REFUSED_MS;
     if (age != cache->age || !cache->held.access_key_id)
         return true;
-    if (cache->after_refusal && just_asked && !credentials_are_in_file(&cache->held))
+    if (cache->after_refusal && just_fetched && !credentials_are_in_file(&cache->held))
         return false;
     credentials_clean_up(&cache->held);
     cache->refused = true;
     return true;
 }
 
-/* As a provider. */
+/* The provider. */
 
-/* The fetch goes on: it has bounds of its own, and may take longer than anybody waits, or have used
- * up what nobody types twice. */
-static void credentials_cache_cache_cancel(struct credentials_request *get)
+static void credentials_cache_begin(struct credentials_request *base)
 {
-    loop_remove_timer(get->timer);
-    if (get->link) {
-        *get->link = get->next;
-        if (get->next)
-            get->next->link = get->link;
-    }
-    free(get);
-}
-
-static bool credentials_cache_wait_for_fetch(struct credentials_request *get)
-{
-    struct credentials_cache *cache = get->cache;
-    if (!credentials_cache_fetch(cache))
-        return false;
-    get->next = cache->first;
-    get->link = &cache->first;
-    if (get->next)
-        get->next->link = &get->next;
-    cache->first = get;
-    return true;
-}
-
-/* What was held when it was asked may have been refused since. */
-static void credentials_cache_report_held(void *arg)
-{
-    struct credentials_request *get = arg;
-    struct credentials_answer answer = {.found = CREDENTIALS_FAILED};
-    credentials_fn *fn = get->fn;
-    void *fn_arg = get->arg;
+    struct cache_request *request = (struct cache_request *)base;
+    struct credentials_cache *cache = (struct credentials_cache *)base->provider;
+    struct error err;
     unsigned age;
-    get->timer = NULL;
-    const struct credentials *held = credentials_cache_held(&get->cache->base, &age);
-    if (!held && credentials_cache_wait_for_fetch(get))
-        return;
-    free(get);
+    const struct credentials *held = credentials_cache_held(&cache->base, &age);
     if (held) {
-        answer.found = CREDENTIALS_FOUND;
-        answer.credentials = *held;
+        struct credentials_result result = {.found = CREDENTIALS_FOUND, .credentials = *held};
+        credentials_request_report(base, &result);
+    } else if (credentials_cache_fetch(cache)) {
+        list_append(&cache->waiting, &request->node);
     } else {
-        error_no_memory(&answer.err);
+        error_no_memory(&err);
+        credentials_request_fail(base, &err);
     }
-    fn(fn_arg, &answer);
 }
 
-static struct credentials_request *
-credentials_cache_cache_get(struct credentials_provider *provider, credentials_fn *fn, void *arg)
+/* The fetch goes on: it has limits of its own, may take longer than a request waits, or may have
+ * used up a code that the user would have to type again. */
+static void credentials_cache_clean_up_request(struct credentials_request *base)
 {
-    struct credentials_cache *cache = (struct credentials_cache *)provider;
-    struct credentials_request *get = calloc(1, sizeof *get);
-    unsigned age;
-    if (!get)
-        return NULL;
-    *get = (struct credentials_request){.cache = cache, .fn = fn, .arg = arg};
-    if (credentials_cache_held(provider, &age))
-        get->timer = loop_add_timer(cache->loop, 0, credentials_cache_report_held, get);
-    if (get->timer || credentials_cache_wait_for_fetch(get))
-        return get;
-    free(get);
-    return NULL;
+    list_remove(&((struct cache_request *)base)->node);
 }
 
-static void credentials_cache_cache_destroy(struct credentials_provider *provider)
+static void credentials_cache_clean_up(struct credentials_provider *base)
 {
-    struct credentials_cache *cache = (struct credentials_cache *)provider;
-    if (cache->fetch)
-        cache->provider->ops->cancel(cache->fetch);
-    cache->provider->ops->destroy(cache->provider);
+    struct credentials_cache *cache = (struct credentials_cache *)base;
+    credentials_request_cancel(cache->fetch);
+    credentials_provider_destroy(cache->provider);
     credentials_clean_up(&cache->held);
-    free(cache);
 }
 
-struct credentials_provider *credentials_cache_new(struct loop *loop, const struct log *log,
-                                                   struct credentials_provider *provider)
+struct credentials_provider *credentials_cache_new(struct credentials_provider *provider)
 {
-    static const struct credentials_provider_ops ops = {credentials_cache_cache_get,
-                                                        credentials_cache_cache_cancel,
-                                                        credentials_cache_cache_destroy};
-    struct credentials_cache *cache = calloc(1, sizeof *cache);
+    static const struct credentials_provider_ops ops = {
+        .request_size = sizeof(struct cache_request),
+        .begin = credentials_cache_begin,
+        .clean_up_request = credentials_cache_clean_up_request,
+        .clean_up = credentials_cache_clean_up,
+    };
+    struct credentials_provider *base =
+        credentials_provider_new(sizeof(struct credentials_cache), &ops, provider->context);
+    struct credentials_cache *cache = (struct credentials_cache *)base;
     if (!cache) {
-        provider->ops->destroy(provider);
+        credentials_provider_destroy(provider);
         return NULL;
     }
-    *cache = (struct credentials_cache){
-        .base = {&ops}, .loop = loop, .log = log, .provider = provider, .asked_ms = INT64_MIN / 2};
-    return &cache->base;
+    cache->provider = provider;
+    cache->fetched_ms = INT64_MIN / 2;
+    return base;
 }

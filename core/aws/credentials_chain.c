@@ -1,223 +1,166 @@
-/* Asking one provider after the other. */
-#include "core/aws/credentials_chain.h"
-
+/* The chain: one provider after the other, in the order of the AWS CLI. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/aws/credentials_container.h"
-#include "core/aws/credentials_env.h"
-#include "core/aws/credentials_login.h"
-#include "core/aws/credentials_metadata.h"
-#include "core/aws/credentials_process.h"
-#include "core/aws/credentials_role.h"
-#include "core/aws/credentials_sso.h"
-#include "core/aws/credentials_static.h"
-#include "core/aws/machine_region.h"
+#include "core/aws/credentials_providers.h"
 #include "core/aws/profiles.h"
 #include "core/aws/sign_in.h"
 
-/* What a provider looks at. For a profile that is to sign for the role of another one only what the
- * profile itself says counts; its roles are the other one's affair, which knows the way from role
- * to role. */
-enum scope { OF_PROFILE, NOT_FOR_SOURCES, OF_MACHINE };
+/* The place of a provider's credentials. For a profile that signs for the role of another one, only
+ * the profile itself counts; its own roles are followed by the other profile's role provider. */
+enum chain_scope { OF_PROFILE, NOT_FOR_SOURCES, OF_MACHINE };
 
 /* In the order of the AWS CLI. A provider is one line here. */
 static const struct {
     struct credentials_provider *(*make)(const struct credentials_context *);
-    enum scope scope;
+    enum chain_scope scope;
 } constructors[] = {
-    {machine_region_new, NOT_FOR_SOURCES},
-    {credentials_env_new, NOT_FOR_SOURCES},
-    {credentials_role_new, NOT_FOR_SOURCES},
-    {credentials_web_identity_new, OF_PROFILE},
-    {credentials_sso_new, OF_PROFILE},
-    {credentials_static_new_credentials_file, OF_PROFILE},
-    {credentials_login_new, OF_PROFILE},
-    {credentials_process_new, OF_PROFILE},
-    {credentials_static_new_config_file, OF_PROFILE},
-    {credentials_container_new, OF_MACHINE},
-    {credentials_metadata_new, OF_MACHINE},
+    {credentials_region_new, NOT_FOR_SOURCES}, {credentials_env_new, NOT_FOR_SOURCES},
+    {credentials_role_new, NOT_FOR_SOURCES},   {credentials_web_identity_new, OF_PROFILE},
+    {credentials_sso_new, OF_PROFILE},         {credentials_credentials_file_new, OF_PROFILE},
+    {credentials_login_new, OF_PROFILE},       {credentials_process_new, OF_PROFILE},
+    {credentials_config_file_new, OF_PROFILE}, {credentials_container_new, OF_MACHINE},
+    {credentials_machine_new, OF_MACHINE},
 };
 
 enum { PROVIDERS = sizeof constructors / sizeof constructors[0] };
 
 struct chain {
-    struct credentials_provider base;   /* first: a provider is cast to it */
-    struct credentials_context context; /* what its providers borrow */
-    struct profiles profiles;           /* while a question is under way, unless they are lent */
+    struct credentials_provider base;
+    struct credentials_context context; /* lent to its providers */
+    struct profiles profiles;           /* during a request, unless the context has profiles */
     bool owns_profiles;
     struct credentials_provider *providers[PROVIDERS]; /* owned */
-    enum scope scopes[PROVIDERS];                      /* of these */
+    enum chain_scope scopes[PROVIDERS];                /* of these */
     size_t count;
-    bool had_own; /* credentials that were not the machine's were found once */
+    bool had_own; /* credentials that are not the machine's were found once */
 };
 
-/* A question to the chain: a question to one of its providers at a time. */
-struct credentials_request {
-    struct chain *chain;
-    struct loop_timer *timer;        /* until the files are read */
-    size_t at;                       /* which provider is asked */
-    struct credentials_request *get; /* of that provider; NULL while the timer runs */
-    credentials_fn *fn;
-    void *arg;
+struct chain_request {
+    struct credentials_request base;
+    size_t at;                         /* the provider of … */
+    struct credentials_request *inner; /* … the request under way */
 };
 
-static void credentials_chain_fail_absent(const struct credentials_context *context,
-                                          struct error *err)
+/* The files are read for one request, and wiped after it. */
+static void chain_clean_up_request(struct credentials_request *base)
 {
+    struct chain *chain = (struct chain *)base->provider;
+    credentials_request_cancel(((struct chain_request *)base)->inner);
+    if (chain->owns_profiles)
+        profiles_clean_up(&chain->profiles);
+}
+
+static void chain_clean_up(struct credentials_provider *base)
+{
+    struct chain *chain = (struct chain *)base;
+    for (size_t i = 0; i < chain->count; i++)
+        credentials_provider_destroy(chain->providers[i]);
+}
+
+static void chain_fail_absent(struct chain_request *request, const struct error *why)
+{
+    const struct credentials_context *context = request->base.provider->context;
     CLEAN_UP(buf_clean_up) struct buf steps = {0}, option = {0};
+    struct error err;
     sign_in_write_first_steps(&steps);
     aws_add_profile_option(&option, context->profile);
     if (context->is_source)
-        error_set(err, ERROR_DENIED,
-                  "profile %s, which is to sign for another's role (source_profile), has no "
-                  "credentials itself, and the environment's do not count for it: give it some "
-                  "(aws configure%s)",
+        error_set(&err, ERROR_DENIED,
+                  "profile %s, which is the source_profile of a role, has no credentials itself, "
+                  "and the environment's do not count for it: add some (aws configure%s)",
                   context->profile, buf_text(&option));
-    else if (context->asked_for || strcmp(context->profile, "default") != 0)
-        error_set(err, ERROR_DENIED,
-                  "profile %s has no credentials: give it aws_access_key_id and "
+    else if (context->by_option || strcmp(context->profile, "default") != 0)
+        error_set(&err, ERROR_DENIED,
+                  "profile %s has no credentials: set its aws_access_key_id and "
                   "aws_secret_access_key (aws configure%s)",
                   context->profile, buf_text(&option));
     else
-        error_set(err, ERROR_DENIED,
+        error_set(&err, ERROR_DENIED,
                   "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or make a "
                   "profile: %s",
                   buf_text(&steps));
     if (context->profiles->unreadable.kind != ERROR_NONE)
-        error_add(err, "; %s", context->profiles->unreadable.text);
+        error_add(&err, "; %s", context->profiles->unreadable.text);
+    if (why->kind != ERROR_NONE)
+        error_add(&err, "; %s", why->text);
+    credentials_request_fail(&request->base, &err);
 }
 
-/* The files are read for one question, and wiped after it. */
-static bool credentials_chain_read_profiles(struct chain *chain, struct error *err)
+/* The user's own credentials are gone, perhaps while a file is written. A mount that went on with
+ * the machine's credentials would have another identity, for hours. */
+static void chain_fail_gone(struct chain_request *request)
 {
-    return !chain->owns_profiles || profiles_load(&chain->profiles, err);
-}
-
-static void credentials_chain_end(struct credentials_request *get)
-{
-    if (get->chain->owns_profiles)
-        profiles_clean_up(&get->chain->profiles);
-    free(get);
-}
-
-static void credentials_chain_report(struct credentials_request *get,
-                                     const struct credentials_answer *answer)
-{
-    credentials_fn *fn = get->fn;
-    void *arg = get->arg;
-    credentials_chain_end(get);
-    fn(arg, answer);
-}
-
-static void credentials_chain_report_failure(struct credentials_request *get,
-                                             const struct error *err)
-{
-    struct credentials_answer failed = {.found = CREDENTIALS_FAILED, .err = *err};
-    credentials_chain_report(get, &failed);
-}
-
-/* The user's own credentials are gone: a file is being written, say. A mount that went on with the
- * machine's would be somebody else, and stay so for hours. */
-static void credentials_chain_fail_gone(const struct credentials_context *context,
-                                        struct error *err)
-{
-    error_set(err, ERROR_DENIED,
-              "profile %.200s had credentials of its own, and has none any more (%s, %s); those of "
-              "the machine or its container are another identity's, and are not taken in their "
-              "place: put them back, or begin anew (mount again)",
+    const struct credentials_context *context = request->base.provider->context;
+    struct error err;
+    error_set(&err, ERROR_DENIED,
+              "profile %.200s had credentials of its own, and they are gone (%s, %s); those of the "
+              "machine or its container belong to another identity and do not replace them: put "
+              "them back, or start again (mount again)",
               context->profile, context->profiles->config_path,
               context->profiles->credentials_path);
+    credentials_request_fail(&request->base, &err);
 }
 
-static bool credentials_chain_request(struct credentials_request *get);
+static void chain_on_result(void *arg, const struct credentials_result *result);
 
-static void credentials_chain_on_answer(void *arg, const struct credentials_answer *answer)
+static void chain_request_next(struct chain_request *request)
 {
-    struct credentials_request *get = arg;
-    struct chain *chain = get->chain;
-    struct error err = {0};
-    get->get = NULL;
-    if (answer->found == CREDENTIALS_FOUND && !credentials_check(&answer->credentials, &err)) {
-        credentials_chain_report_failure(get, &err);
-    } else if (answer->found != CREDENTIALS_ABSENT) {
-        bool is_found = answer->found == CREDENTIALS_FOUND;
-        chain->had_own = chain->had_own || (is_found && chain->scopes[get->at] != OF_MACHINE);
-        credentials_chain_report(get, answer);
-    } else if (++get->at < chain->count && chain->had_own && chain->scopes[get->at] == OF_MACHINE) {
-        credentials_chain_fail_gone(&chain->context, &err);
-        credentials_chain_report_failure(get, &err);
-    } else if (get->at == chain->count) {
-        credentials_chain_fail_absent(&get->chain->context, &err);
-        if (answer->err.kind != ERROR_NONE)
-            error_add(&err, "; %s", answer->err.text);
-        credentials_chain_report_failure(get, &err);
-    } else if (!credentials_chain_request(get)) {
-        error_no_memory(&err);
-        credentials_chain_report_failure(get, &err);
+    struct chain *chain = (struct chain *)request->base.provider;
+    struct error err;
+    request->inner =
+        credentials_request_start(chain->providers[request->at], chain_on_result, request);
+    if (request->inner)
+        return;
+    error_no_memory(&err);
+    credentials_request_fail(&request->base, &err);
+}
+
+static void chain_on_result(void *arg, const struct credentials_result *result)
+{
+    struct chain_request *request = arg;
+    struct chain *chain = (struct chain *)request->base.provider;
+    bool is_found = result->found == CREDENTIALS_FOUND;
+    struct error err;
+    request->inner = NULL;
+    if (is_found && !credentials_check(&result->credentials, &err)) {
+        credentials_request_fail(&request->base, &err);
+    } else if (result->found != CREDENTIALS_ABSENT) {
+        chain->had_own = chain->had_own || (is_found && chain->scopes[request->at] != OF_MACHINE);
+        credentials_request_report(&request->base, result);
+    } else if (++request->at == chain->count) {
+        chain_fail_absent(request, &result->err);
+    } else if (chain->had_own && chain->scopes[request->at] == OF_MACHINE) {
+        chain_fail_gone(request);
+    } else {
+        chain_request_next(request);
     }
 }
 
-static bool credentials_chain_request(struct credentials_request *get)
+static void chain_begin(struct credentials_request *base)
 {
-    struct credentials_provider *provider = get->chain->providers[get->at];
-    get->get = provider->ops->get(provider, credentials_chain_on_answer, get);
-    return get->get != NULL;
-}
-
-static void credentials_chain_begin(void *arg)
-{
-    struct credentials_request *get = arg;
-    struct error err = {0};
-    get->timer = NULL;
-    if (!credentials_chain_read_profiles(get->chain, &err)) {
-        credentials_chain_report_failure(get, &err);
-    } else if (!credentials_chain_request(get)) {
-        error_no_memory(&err);
-        credentials_chain_report_failure(get, &err);
-    }
-}
-
-/* One question at a time: a cache stands around every chain. */
-static struct credentials_request *
-credentials_chain_chain_get(struct credentials_provider *provider, credentials_fn *fn, void *arg)
-{
-    struct credentials_request *get = calloc(1, sizeof *get);
-    if (!get)
-        return NULL;
-    *get = (struct credentials_request){.chain = (struct chain *)provider, .fn = fn, .arg = arg};
-    get->timer = loop_add_timer(get->chain->context.loop, 0, credentials_chain_begin, get);
-    if (get->timer)
-        return get;
-    free(get);
-    return NULL;
-}
-
-static void credentials_chain_chain_cancel(struct credentials_request *get)
-{
-    loop_remove_timer(get->timer);
-    if (get->get)
-        get->chain->providers[get->at]->ops->cancel(get->get);
-    credentials_chain_end(get);
-}
-
-static void credentials_chain_chain_destroy(struct credentials_provider *provider)
-{
-    struct chain *chain = (struct chain *)provider;
-    for (size_t i = 0; i < chain->count; i++)
-        chain->providers[i]->ops->destroy(chain->providers[i]);
-    free(chain);
+    struct chain *chain = (struct chain *)base->provider;
+    struct error err;
+    if (!chain->owns_profiles || profiles_load(&chain->profiles, &err))
+        chain_request_next((struct chain_request *)base);
+    else
+        credentials_request_fail(base, &err);
 }
 
 struct credentials_provider *credentials_chain_new(const struct credentials_context *context)
 {
-    static const struct credentials_provider_ops ops = {credentials_chain_chain_get,
-                                                        credentials_chain_chain_cancel,
-                                                        credentials_chain_chain_destroy};
-    struct chain *chain = calloc(1, sizeof *chain);
+    static const struct credentials_provider_ops ops = {
+        .request_size = sizeof(struct chain_request),
+        .begin = chain_begin,
+        .clean_up_request = chain_clean_up_request,
+        .clean_up = chain_clean_up,
+    };
+    struct credentials_provider *base =
+        credentials_provider_new(sizeof(struct chain), &ops, context);
+    struct chain *chain = (struct chain *)base;
     if (!chain)
         return NULL;
-    chain->base.ops = &ops;
+    base->context = &chain->context;
     chain->context = *context;
     chain->context.new_chain = credentials_chain_new;
     chain->owns_profiles = !context->profiles;
@@ -228,11 +171,11 @@ struct credentials_provider *credentials_chain_new(const struct credentials_cont
             continue;
         struct credentials_provider *provider = constructors[i].make(&chain->context);
         if (!provider) {
-            credentials_chain_chain_destroy(&chain->base);
+            credentials_provider_destroy(base);
             return NULL;
         }
         chain->scopes[chain->count] = constructors[i].scope;
         chain->providers[chain->count++] = provider;
     }
-    return &chain->base;
+    return base;
 }

@@ -1,18 +1,14 @@
-/* Asking the endpoint that a container's environment names. */
-#include "core/aws/credentials_container.h"
-
+/* Credentials from the endpoint that a container's environment names. */
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
-#include "core/aws/aws_error.h"
+#include "core/aws/aws_fault.h"
+#include "core/aws/credentials_providers.h"
 #include "core/aws/document.h"
 #include "core/aws/local_call.h"
-#include "core/aws/stored.h"
 #include "core/aws/url.h"
 #include "core/base/instant.h"
-#include "core/base/printable.h"
 
 #define RELATIVE_URI "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"
 #define FULL_URI "AWS_CONTAINER_CREDENTIALS_FULL_URI"
@@ -20,52 +16,57 @@
 #define TOKEN_FILE "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"
 #define ECS_HOST "169.254.170.2"
 
-static const char what[] = "the container's credentials endpoint";
+enum {
+    CONTAINER_ATTEMPTS = 3,
+    CONTAINER_TIMEOUT_MS = 2000,
+    CONTAINER_PAUSE_MS = 1000, /* between attempts */
+};
+
+static const char container_name[] = "the container's credentials endpoint";
 
 struct container_provider {
-    struct credentials_provider base; /* first: a provider is cast to it */
-    const struct credentials_context *context;
-    int64_t failed_ms; /* when the endpoint failed last, and how */
-    struct error why;
+    struct credentials_provider base;
+    struct credentials_failure failure; /* of the endpoint */
 };
 
-/* A question waits for its timer first, since nothing is answered from within it, and then for the
- * endpoint. */
-struct credentials_request {
-    struct container_provider *provider;
-    const struct credentials_context *context;
-    struct loop_timer *timer;
+struct container_request {
+    struct credentials_request base;
     struct local_call *call;
-    struct buf url;   /* owned */
-    struct buf token; /* owned; a secret; empty where none is sent */
+    struct buf url;            /* owned */
+    struct buf token;          /* owned; a secret; empty if none is sent */
+    struct stored_stamp stamp; /* of the endpoint */
     const char *origin;
-    credentials_fn *fn;
-    void *arg;
 };
 
-static void container_free_get(struct credentials_request *get)
+static void container_clean_up_request(struct credentials_request *base)
 {
-    buf_clean_up(&get->url);
-    buf_clean_up_secret(&get->token);
-    free(get);
+    struct container_request *request = (struct container_request *)base;
+    local_call_end(request->call);
+    buf_clean_up(&request->url);
+    buf_clean_up_secret(&request->token);
 }
 
-static void container_report(struct credentials_request *get, struct credentials_answer *answer)
+static void container_fail(struct container_request *request, const struct error *err)
 {
-    credentials_fn *fn = get->fn;
-    void *arg = get->arg;
-    container_free_get(get);
-    fn(arg, answer);
-    credentials_clean_up(&answer->credentials);
+    struct container_provider *provider = (struct container_provider *)request->base.provider;
+    credentials_failure_set(&provider->failure, &request->stamp, provider->base.context->loop, err);
+    credentials_request_fail(&request->base, err);
 }
 
-/* Where it is. */
+/* The address. */
 
-static bool container_is_loopback(struct span host)
+/* Whether HOST is on this machine or next to it, so that a token can be sent to it without TLS. */
+static bool container_is_near(struct span host)
 {
+    static const char *const hosts[] = {ECS_HOST, "169.254.170.23", "fd00:ec2::23", "localhost"};
     char text[INET6_ADDRSTRLEN];
     struct in_addr ipv4;
     struct in6_addr ipv6;
+    if (span_starts(host, SPAN_LITERAL("[")))
+        host = span_of(host.data + 1, host.size - 2);
+    for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++)
+        if (host.size == strlen(hosts[i]) && strncasecmp(host.data, hosts[i], host.size) == 0)
+            return true;
     if (host.size >= sizeof text)
         return false;
     memcpy(text, host.data, host.size);
@@ -75,19 +76,7 @@ static bool container_is_loopback(struct span host)
     return inet_pton(AF_INET6, text, &ipv6) == 1 && IN6_IS_ADDR_LOOPBACK(&ipv6);
 }
 
-/* Hosts that a token may be shown to without TLS: nobody between here and them listens. */
-static bool container_is_near(struct span host)
-{
-    static const char *const hosts[] = {ECS_HOST, "169.254.170.23", "fd00:ec2::23", "localhost"};
-    if (span_starts(host, SPAN_LITERAL("[")))
-        host = span_of(host.data + 1, host.size - 2);
-    for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++)
-        if (host.size == strlen(hosts[i]) && strncasecmp(host.data, hosts[i], host.size) == 0)
-            return true;
-    return container_is_loopback(host);
-}
-
-/* What may stand behind a path's question mark as it is. */
+/* Whether TEXT can follow a path's question mark without encoding. */
 static bool container_is_query(struct span text)
 {
     for (size_t i = 0; i < text.size; i++)
@@ -96,41 +85,30 @@ static bool container_is_query(struct span text)
     return true;
 }
 
-static bool container_check_url(const struct credentials_request *get, struct error *err)
+static bool container_check_url(const struct container_request *request, struct error *err)
 {
-    const char *text = buf_text(&get->url);
+    const char *text = buf_text(&request->url);
     size_t path_size = strcspn(text, "?");
     struct aws_url url;
-    CLEAN_UP(buf_clean_up) struct buf told = {0};
-    aws_url_write_told(&told, buf_span(&get->url));
+    CLEAN_UP(buf_clean_up) struct buf shown = {0};
+    aws_url_write_shown(&shown, buf_span(&request->url));
     if (!aws_url_parse(span_of(text, path_size), &url) ||
         !container_is_query(span_text(text + path_size)))
         return error_set(err, ERROR_DENIED,
-                         "%s comes to \"%.200s\", which is no address: http:// or https://, a "
-                         "host, and a path, such as http://" ECS_HOST "/v2/credentials",
-                         get->origin, buf_text(&told));
+                         "%s results in \"%.200s\", which is no address; set it to http:// or "
+                         "https://, a host, and a path, such as http://" ECS_HOST "/v2/credentials",
+                         request->origin, buf_text(&shown));
     if (!url.tls && !container_is_near(url.host))
         return error_set(err, ERROR_DENIED,
-                         "%s comes to \"%.200s\", and credentials are not asked for in plain text "
-                         "there: it has to be https://, or http:// at 127.0.0.1, [::1], "
+                         "%s results in \"%.200s\", and no request for credentials is sent there "
+                         "in plain text; use https://, or http:// with 127.0.0.1, [::1], "
                          "localhost, " ECS_HOST ", 169.254.170.23 or [fd00:ec2::23]",
-                         get->origin, buf_text(&told));
+                         request->origin, buf_text(&shown));
     return true;
 }
 
-/* As for the AWS CLI, a variable that is set counts, though it be empty. */
-static bool container_find_url(struct credentials_request *get)
-{
-    const char *relative = getenv(RELATIVE_URI), *full = getenv(FULL_URI);
-    if (!relative && !full)
-        return false;
-    get->origin = relative ? RELATIVE_URI : FULL_URI;
-    buf_printf(&get->url, "%s%s", relative ? "http://" ECS_HOST : "", relative ? relative : full);
-    return true;
-}
-
-/* The token, which becomes a header: a line's end in it would begin another one. */
-static bool container_find_token(struct credentials_request *get, struct error *err)
+/* Finds the token, which becomes a header: a line end in it would begin another header. */
+static bool container_find_token(struct container_request *request, struct error *err)
 {
     const char *path = getenv(TOKEN_FILE), *text = getenv(TOKEN);
     if (path) {
@@ -141,178 +119,151 @@ static bool container_find_token(struct credentials_request *get, struct error *
                              TOKEN_FILE " names %.300s, and there is no such file", path);
         if (found == STORED_FAILED)
             return false;
-        buf_add_span(&get->token, buf_span(&token));
+        buf_add_span(&request->token, buf_span(&token));
     } else if (text) {
-        buf_add_text(&get->token, text);
+        buf_add_text(&request->token, text);
     }
-    for (size_t i = 0; i < get->token.size; i++)
-        if (get->token.data[i] < ' ' || get->token.data[i] > '~')
+    for (size_t i = 0; i < request->token.size; i++)
+        if (request->token.data[i] < ' ' || request->token.data[i] > '~')
             return error_set(err, ERROR_DENIED,
-                             "the token of %s%s%.300s holds a line's end or another character that "
-                             "no header takes; write it without",
+                             "the token of %s%s%.300s contains a line end or another character "
+                             "that no header can carry; write it without",
                              path ? TOKEN_FILE : TOKEN, path ? " in " : "", path ? path : "");
-    return !get->token.failed || error_no_memory(err);
+    return !request->token.failed || error_no_memory(err);
 }
 
-/* What it says. */
+/* The response. */
 
-/* Its own words, unless they quote the token. */
-static void container_refuse(const struct credentials_request *get,
-                             const struct http_response *response, struct error *err)
+/* The endpoint's own sentence is added unless it quotes the token. */
+static void container_read_refusal(const struct container_request *request,
+                                   const struct http_response *response, struct error *err)
 {
     CLEAN_UP(document_clean_up)
-    struct document *document = document_parse(response->body, what, NULL);
-    const char *told = document ? document_text(document, "message") : NULL;
+    struct document *document = document_parse(response->body, container_name, NULL);
+    const char *text = document ? document_text(document, "message") : NULL;
     char sentence[300] = "";
-    if (!told && document)
-        told = document_text(document, "Message");
-    if (told && (get->token.size == 0 || !strstr(told, buf_text(&get->token)))) {
-        sentence[0] = ':';
-        sentence[1] = ' ';
-        aws_fault_copy_sentence(sentence + 2, sizeof sentence - 2, span_text(told));
-    }
-    error_set(err, ERROR_DENIED, "%s refuses (HTTP %d)%s; %s is %.200s", what, response->status,
-              sentence, get->origin, buf_text(&get->url));
+    if (!text && document)
+        text = document_text(document, "Message");
+    if (text && (request->token.size == 0 || !strstr(text, buf_text(&request->token))))
+        aws_fault_copy_sentence(sentence, sizeof sentence, span_text(text));
+    error_set(err, ERROR_DENIED, "%s refuses (HTTP %d)%s%s; %s is %.200s", container_name,
+              response->status, sentence[0] ? ": " : "", sentence, request->origin,
+              buf_text(&request->url));
     err->http_status = response->status;
 }
 
-static bool container_take(struct credentials_request *get, const struct document *document,
-                           struct credentials *out, struct error *err)
+static bool container_read_credentials(struct container_request *request,
+                                       const struct document *document, struct credentials *out,
+                                       struct error *err)
 {
     static const char *const needed[] = {"AccessKeyId", "SecretAccessKey", "Token", "Expiration"};
-    struct clock *clock = loop_clock(get->context->loop);
+    struct clock *clock = loop_clock(request->base.provider->context->loop);
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-        if (!document_word(document, needed[i]) || !*document_word(document, needed[i]))
-            return error_set(err, ERROR_BAD_ANSWER, "the answer of %s has no %s", what, needed[i]);
-    struct instant expires = instant_parse(span_text(document_text(document, "Expiration")));
+        if (!document_word(document, needed[i]))
+            return error_set(err, ERROR_BAD_ANSWER, "the response of %s has no %s", container_name,
+                             needed[i]);
+    const char *expiration = document_text(document, "Expiration");
+    struct instant expires = instant_parse(span_text(expiration));
     if (!expires.known)
-        return error_set(err, ERROR_BAD_ANSWER, "the Expiration of %s is no point in time", what);
-    out->expires_wall_ms = expires.ms;
+        return error_set(err, ERROR_BAD_ANSWER, "the Expiration of %s is no point in time",
+                         container_name);
     if (expires.ms <= clock->wall_ms(clock))
         return error_set(err, ERROR_EXPIRED,
-                         "%s gave credentials that have expired already (%s); check the clock of "
-                         "this machine",
-                         what, document_text(document, "Expiration"));
-    const char *account = document_word(document, "AccountId");
+                         "the credentials of %s have expired already (%s); check the clock of this "
+                         "machine",
+                         container_name, expiration);
     out->method = "container-role";
-    out->access_key_id = strdup(document_text(document, "AccessKeyId"));
-    out->secret_access_key = strdup(document_text(document, "SecretAccessKey"));
-    out->session_token = strdup(document_text(document, "Token"));
-    out->account_id = account && *account ? strdup(account) : NULL;
-    out->origin = strdup(get->origin);
-    if (out->access_key_id && out->secret_access_key && out->session_token && out->origin &&
-        (out->account_id || !account || !*account))
-        return true;
-    return error_no_memory(err);
+    out->expires_wall_ms = expires.ms;
+    return credentials_fill(out, span_text(document_word(document, "AccessKeyId")),
+                            span_text(document_word(document, "SecretAccessKey")),
+                            span_text(document_word(document, "Token")),
+                            span_text(document_word(document, "AccountId")), request->origin) ||
+           error_no_memory(err);
 }
 
 static void container_on_response(void *arg, const struct http_response *response,
                                   const struct error *err)
 {
-    struct credentials_request *get = arg;
-    struct credentials_answer answer = {.found = CREDENTIALS_FAILED};
+    struct container_request *request = arg;
+    struct credentials_result result = {.found = CREDENTIALS_FOUND};
     CLEAN_UP(document_clean_up) struct document *document = NULL;
-    get->call = NULL;
+    request->call = NULL;
     if (err) {
-        answer.err = *err;
-        error_add(&answer.err, "; it is %s, and %s names it", what, get->origin);
+        result.err = *err;
+        error_add(&result.err, "; this is %s, and %s names it", container_name, request->origin);
     } else if (response->status != 200) {
-        container_refuse(get, response, &answer.err);
-    } else if ((document = document_parse(response->body,
-                                          "the answer of the container's "
-                                          "credentials endpoint",
-                                          &answer.err))) {
-        if (container_take(get, document, &answer.credentials, &answer.err))
-            answer.found = CREDENTIALS_FOUND;
-        else
-            credentials_clean_up(&answer.credentials);
+        container_read_refusal(request, response, &result.err);
+    } else {
+        document = document_parse(
+            response->body, "the response of the container's credentials endpoint", &result.err);
     }
-    if (answer.found == CREDENTIALS_FAILED) {
-        get->provider->failed_ms = loop_now_ms(get->context->loop);
-        get->provider->why = answer.err;
-    }
-    container_report(get, &answer);
+    if (document && container_read_credentials(request, document, &result.credentials, &result.err))
+        credentials_request_finish(&request->base, &result);
+    else
+        container_fail(request, &result.err);
 }
 
-/* As a provider. */
+/* The provider. */
 
-static bool container_start(struct credentials_request *get, struct error *err)
+static bool container_send(struct container_request *request, struct error *err)
 {
-    CLEAN_UP(buf_clean_up_secret) struct buf token = {0};
-    if (get->url.failed)
+    CLEAN_UP(buf_clean_up_secret) struct buf header = {0};
+    if (request->url.failed)
         return error_no_memory(err);
-    if (!container_check_url(get, err) || !container_find_token(get, err))
+    if (!container_check_url(request, err) || !container_find_token(request, err))
         return false;
-    bool shown = getenv(TOKEN_FILE) || getenv(TOKEN);
-    buf_printf(&token, "Authorization%s%s", get->token.size ? ": " : ";", buf_text(&get->token));
-    struct local_question question = {
-        .what = what,
+    /* A header that ends in a semicolon has an empty value. */
+    buf_printf(&header, "Authorization%s%s", request->token.size ? ": " : ";",
+               buf_text(&request->token));
+    bool has_token = getenv(TOKEN_FILE) || getenv(TOKEN);
+    struct local_request to_send = {
+        .name = container_name,
         .method = "GET",
-        .url = buf_text(&get->url),
-        .headers = {"Accept: application/json", shown ? buf_text(&token) : NULL},
+        .url = buf_text(&request->url),
+        .headers = {"Accept: application/json", has_token ? buf_text(&header) : NULL},
         .timeout_ms = CONTAINER_TIMEOUT_MS,
         .attempts = CONTAINER_ATTEMPTS,
         .pause_ms = CONTAINER_PAUSE_MS,
         .is_good = local_call_has_document,
     };
-    if (!get->url.failed && !token.failed)
-        get->call = local_call_start(get->context, &question, container_on_response, get);
-    return get->call || error_no_memory(err);
+    if (!header.failed)
+        request->call = local_call_start(request->base.provider->context, &to_send,
+                                         container_on_response, request);
+    return request->call || error_no_memory(err);
 }
 
-static void container_begin(void *arg)
+/* As in the AWS CLI, a variable that is set counts even if it is empty. */
+static void container_begin(struct credentials_request *base)
 {
-    struct credentials_request *get = arg;
-    struct credentials_answer answer = {.found = CREDENTIALS_ABSENT};
-    get->timer = NULL;
-    if (container_find_url(get)) {
-        bool just_failed =
-            loop_now_ms(get->context->loop) - get->provider->failed_ms < CONTAINER_REST_MS;
-        if (!just_failed && container_start(get, &answer.err))
-            return;
-        if (just_failed)
-            answer.err = get->provider->why;
-        answer.found = CREDENTIALS_FAILED;
+    struct container_request *request = (struct container_request *)base;
+    struct container_provider *provider = (struct container_provider *)base->provider;
+    const char *relative = getenv(RELATIVE_URI), *full = getenv(FULL_URI);
+    struct error err;
+    if (!relative && !full) {
+        struct credentials_result absent = {.found = CREDENTIALS_ABSENT};
+        credentials_request_report(base, &absent);
+        return;
     }
-    container_report(get, &answer);
-}
-
-static struct credentials_request *container_get(struct credentials_provider *base,
-                                                 credentials_fn *fn, void *arg)
-{
-    struct container_provider *provider = (struct container_provider *)base;
-    struct credentials_request *get = calloc(1, sizeof *get);
-    if (!get)
-        return NULL;
-    *get = (struct credentials_request){
-        .provider = provider, .context = provider->context, .fn = fn, .arg = arg};
-    get->timer = loop_add_timer(provider->context->loop, 0, container_begin, get);
-    if (get->timer)
-        return get;
-    free(get);
-    return NULL;
-}
-
-static void container_cancel(struct credentials_request *get)
-{
-    loop_remove_timer(get->timer);
-    local_call_end(get->call);
-    container_free_get(get);
-}
-
-static void container_destroy(struct credentials_provider *base)
-{
-    free(base);
+    request->origin = relative ? RELATIVE_URI : FULL_URI;
+    buf_printf(&request->url, "%s%s", relative ? "http://" ECS_HOST : "",
+               relative ? relative : full);
+    request->stamp = stored_stamp_of(buf_span(&request->url));
+    const struct error *failure = credentials_failure_find(&provider->failure, &request->stamp,
+                                                           base->provider->context->loop);
+    if (failure) {
+        err = *failure;
+        credentials_request_fail(base, &err);
+    } else if (!container_send(request, &err)) {
+        credentials_request_fail(base, &err);
+    }
 }
 
 struct credentials_provider *credentials_container_new(const struct credentials_context *context)
 {
-    static const struct credentials_provider_ops ops = {container_get, container_cancel,
-                                                        container_destroy};
-    struct container_provider *provider = calloc(1, sizeof *provider);
-    if (!provider)
-        return NULL;
-    *provider =
-        (struct container_provider){.base = {&ops}, .context = context, .failed_ms = INT64_MIN / 2};
-    return &provider->base;
+    static const struct credentials_provider_ops ops = {
+        .request_size = sizeof(struct container_request),
+        .begin = container_begin,
+        .clean_up_request = container_clean_up_request,
+    };
+    return credentials_provider_new(sizeof(struct container_provider), &ops, context);
 }

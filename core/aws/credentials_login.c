@@ -1,90 +1,78 @@
-/* Reading, refreshing and writing back sessions of `aws login`. */
-#include "core/aws/credentials_login.h"
-
+/* Sessions of `aws login`: their file is read, refreshed and written back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
+#include "core/aws/credentials_providers.h"
 #include "core/aws/document.h"
-#include "core/aws/dpop.h"
 #include "core/aws/endpoint.h"
 #include "core/aws/sign_in.h"
-#include "core/aws/stored.h"
 #include "core/aws/token_call.h"
+#include "core/base/es256.h"
 #include "core/base/instant.h"
+#include "core/json/json.h"
 
 enum { MOST_LASTS_S = 366 * 24 * 3600 };
 
 struct login_provider {
-    struct credentials_provider base; /* first: a provider is cast to it */
-    const struct credentials_context *context;
+    struct credentials_provider base;
     struct aws_client client;
-    /* The file whose refresh was refused last, when, and how. */
-    struct stored_stamp refused;
-    int64_t refused_ms;
-    struct error why;
-    /* A refreshed session that could not be written, and stands for the file with this stamp. */
+    struct credentials_failure refusal; /* of a session's refresh */
+    /* A refreshed session that could not be written, in place of the file with this stamp. */
     struct document *unwritten; /* owned */
-    struct stored_stamp stands_for;
+    struct stored_stamp unwritten_for;
 };
 
-/* A question waits for its timer first, since nothing is answered from within it, and then perhaps
- * for the service. */
-struct credentials_request {
-    struct login_provider *provider;
-    struct loop_timer *timer;  /* while it is beginning */
-    struct token_call *call;   /* while it awaits the service */
-    char *origin;              /* owned; where the profile stands */
+struct login_request {
+    struct credentials_request base;
+    struct token_call *call;   /* while the session is refreshed */
+    char *origin;              /* owned; the place of the profile */
     char *path;                /* owned; the session's file */
     struct stored_stamp stamp; /* of the file as it was read */
-    struct document *session;  /* owned; what the file has, then what it will have */
-    bool again;                /* it was read again, since somebody else has refreshed it */
-    credentials_fn *fn;
-    void *arg;
+    struct document *session;  /* owned; the contents of the file, then the new contents */
+    bool is_second;            /* the file was read again, because another process refreshed it */
 };
 
-static void login_free_get(struct credentials_request *get)
+/* The service responds to the same refresh token with the same credentials, so a cancelled refresh
+ * loses nothing. */
+static void login_clean_up_request(struct credentials_request *base)
 {
-    document_free(get->session);
-    free(get->origin);
-    free(get->path);
-    free(get);
+    struct login_request *request = (struct login_request *)base;
+    token_call_end(request->call);
+    document_free(request->session);
+    free(request->origin);
+    free(request->path);
 }
 
-/* The question is gone before its asker hears. */
-static void login_report(struct credentials_request *get, struct credentials_answer *answer)
+static void login_clean_up(struct credentials_provider *base)
 {
-    credentials_fn *fn = get->fn;
-    void *arg = get->arg;
-    login_free_get(get);
-    fn(arg, answer);
-    credentials_clean_up(&answer->credentials);
+    document_free(((struct login_provider *)base)->unwritten);
 }
 
-static void login_report_failure(struct credentials_request *get, const struct error *err)
+static struct login_provider *login_provider_of(const struct login_request *request)
 {
-    struct credentials_answer answer = {.found = CREDENTIALS_FAILED, .err = *err};
-    login_report(get, &answer);
+    return (struct login_provider *)request->base.provider;
 }
 
-static int64_t login_wall_ms(const struct login_provider *provider)
+static int64_t login_wall_ms(const struct login_request *request)
 {
-    struct clock *clock = loop_clock(provider->context->loop);
+    struct clock *clock = loop_clock(request->base.provider->context->loop);
     return clock->wall_ms(clock);
 }
 
-/* Every failure that signing in can mend ends in the command. */
-static bool login_fail(const struct credentials_request *get, enum error_kind kind,
-                       const char *what, struct error *err)
+/* Every failure that a sign-in can remedy ends in the command. */
+static bool login_fail(const struct login_request *request, enum error_kind kind, const char *what,
+                       struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf command = {0};
-    sign_in_write_command(&command, "login", get->provider->context->profile);
+    sign_in_write_command(&command, "login", request->base.provider->context->profile);
     return error_set(err, kind, "%.400s; sign in: %s", what, buf_text(&command));
 }
 
 /* The file. */
 
-static char *login_session_path(struct span name)
+static char *login_find_path(struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     const char *folder = getenv("AWS_LOGIN_CACHE_DIRECTORY");
@@ -97,31 +85,31 @@ static char *login_session_path(struct span name)
     return path.failed ? NULL : stored_path(path.data);
 }
 
-static bool login_read_session(struct credentials_request *get, struct error *err)
+static bool login_read_session(struct login_request *request, struct error *err)
 {
-    struct login_provider *provider = get->provider;
+    struct login_provider *provider = login_provider_of(request);
     CLEAN_UP(buf_clean_up_secret) struct buf text = {0}, copy = {0};
     char what[420];
     struct error why = {0};
-    enum stored_found found = stored_read(get->path, &text, &why);
+    enum stored_found found = stored_read(request->path, &text, &why);
     if (found == STORED_ABSENT)
-        return login_fail(get, ERROR_EXPIRED, "nobody is signed in to this profile's login_session",
-                          err);
+        return login_fail(request, ERROR_EXPIRED,
+                          "you are not signed in to this profile's login_session", err);
     if (found == STORED_READ)
-        get->stamp = stored_stamp_of(buf_span(&text));
-    if (stored_same(&get->stamp, &provider->stands_for)) {
+        request->stamp = stored_stamp_of(buf_span(&text));
+    if (stored_same(&request->stamp, &provider->unwritten_for)) {
         document_write(&copy, provider->unwritten);
-        get->session = document_parse(buf_span(&copy), get->path, err);
-        return get->session != NULL;
+        request->session = document_parse(buf_span(&copy), request->path, err);
+        return request->session != NULL;
     }
     if (found == STORED_READ)
-        get->session = document_parse(buf_span(&text), get->path, &why);
+        request->session = document_parse(buf_span(&text), request->path, &why);
     snprintf(what, sizeof what, "no session of aws login: %.380s", why.text);
-    return get->session || login_fail(get, ERROR_DENIED, what, err);
+    return request->session || login_fail(request, ERROR_DENIED, what, err);
 }
 
-/* As for the AWS CLI, all of them have to be there, even where nothing has to be refreshed. */
-static bool login_check_session(const struct credentials_request *get, struct error *err)
+/* As in the AWS CLI, all members must be present, even if no refresh is due. */
+static bool login_check_session(const struct login_request *request, struct error *err)
 {
     static const char *const needed[] = {"accessToken.accessKeyId",
                                          "accessToken.secretAccessKey",
@@ -132,97 +120,164 @@ static bool login_check_session(const struct credentials_request *get, struct er
                                          "clientId"};
     char what[420];
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        const char *text = document_text(get->session, needed[i]);
-        bool is_key = i < 3; /* which goes into a request's head */
-        if (text && *text && (!is_key || document_word(get->session, needed[i])))
+        const char *text = document_text(request->session, needed[i]);
+        bool is_sent = i < 3; /* in the head of a request */
+        if (text && *text && (!is_sent || document_word(request->session, needed[i])))
             continue;
-        snprintf(what, sizeof what, "no session of aws login: %.300s has no %s", get->path,
+        snprintf(what, sizeof what, "no session of aws login: %.300s has no %s", request->path,
                  needed[i]);
-        return login_fail(get, ERROR_DENIED, what, err);
+        return login_fail(request, ERROR_DENIED, what, err);
     }
     return true;
 }
 
-static struct instant login_expires_at(const struct document *session)
+static int64_t login_expires_ms(const struct document *session)
 {
-    return instant_parse(span_text(document_text(session, "accessToken.expiresAt")));
+    return instant_parse(span_text(document_text(session, "accessToken.expiresAt"))).ms;
 }
 
-/* The end. */
-
-static bool login_copy(char **out, const struct document *session, const char *path)
+static void login_finish(struct login_request *request)
 {
-    const char *text = document_text(session, path);
-    *out = text && *text ? strdup(text) : NULL;
-    return *out || !text || !*text;
-}
-
-static void login_deliver(struct credentials_request *get)
-{
-    struct credentials_answer answer = {.found = CREDENTIALS_FOUND};
-    struct credentials *out = &answer.credentials;
-    out->method = "login";
-    out->expires_wall_ms = login_expires_at(get->session).ms;
-    out->origin = get->origin;
-    get->origin = NULL;
-    if (!login_copy(&out->access_key_id, get->session, "accessToken.accessKeyId") ||
-        !login_copy(&out->secret_access_key, get->session, "accessToken.secretAccessKey") ||
-        !login_copy(&out->session_token, get->session, "accessToken.sessionToken") ||
-        !login_copy(&out->account_id, get->session, "accessToken.accountId")) {
-        credentials_clean_up(out);
-        answer.found = CREDENTIALS_FAILED;
-        error_no_memory(&answer.err);
+    struct credentials_result result = {.found = CREDENTIALS_FOUND};
+    const struct document *session = request->session;
+    result.credentials.method = "login";
+    result.credentials.expires_wall_ms = login_expires_ms(session);
+    if (!credentials_fill(
+            &result.credentials, span_text(document_text(session, "accessToken.accessKeyId")),
+            span_text(document_text(session, "accessToken.secretAccessKey")),
+            span_text(document_text(session, "accessToken.sessionToken")),
+            span_text(document_text(session, "accessToken.accountId")), request->origin)) {
+        result.found = CREDENTIALS_FAILED;
+        error_no_memory(&result.err);
     }
-    login_report(get, &answer);
+    credentials_request_finish(&request->base, &result);
 }
 
-/* Refreshing. */
+/* Proofs of possession. */
 
-/* Puts what the service gave into the session. The account stays: the answer does not name it. */
-static bool login_take_answer(struct credentials_request *get, const struct document *answer,
-                              struct error *err)
+static void login_free_key(struct es256_key **key)
+{
+    es256_key_free(*key);
+}
+
+/* Base64 with the alphabet of URLs, without padding (RFC 4648). */
+static void login_add_base64url(struct buf *out, struct span bytes)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    for (size_t i = 0; i < bytes.size; i += 3) {
+        size_t count = bytes.size - i < 3 ? bytes.size - i : 3;
+        uint32_t bits = 0;
+        for (size_t k = 0; k < 3; k++)
+            bits = bits << 8 | (k < count ? (unsigned char)bytes.data[i + k] : 0);
+        for (size_t k = 0; k <= count; k++)
+            buf_add_char(out, letters[bits >> (18 - 6 * k) & 63]);
+    }
+}
+
+static void login_add_bytes(struct buf *out, const uint8_t *bytes, size_t size)
+{
+    login_add_base64url(out, span_of((const char *)bytes, size));
+}
+
+static bool login_add_proof_head(struct buf *out, const struct es256_key *key)
+{
+    CLEAN_UP(buf_clean_up) struct buf head = {0};
+    uint8_t x[ES256_NUMBER], y[ES256_NUMBER];
+    if (!es256_key_point(key, x, y))
+        return false;
+    buf_add_text(&head, "{\"typ\":\"dpop+jwt\",\"alg\":\"ES256\",\"jwk\":{\"kty\":\"EC\",\"x\":\"");
+    login_add_bytes(&head, x, sizeof x);
+    buf_add_text(&head, "\",\"y\":\"");
+    login_add_bytes(&head, y, sizeof y);
+    buf_add_text(&head, "\",\"crv\":\"P-256\"}}");
+    login_add_base64url(out, buf_span(&head));
+    return !head.failed;
+}
+
+/* Each proof has a random number (a version 4 UUID), so that no two proofs are the same. */
+static bool login_add_proof_claims(struct buf *out, const char *url, int64_t wall_ms)
+{
+    CLEAN_UP(buf_clean_up) struct buf claims = {0};
+    uint8_t id[16];
+    if (getrandom(id, sizeof id, 0) != sizeof id)
+        return false;
+    id[6] = (id[6] & 0x0f) | 0x40;
+    id[8] = (id[8] & 0x3f) | 0x80;
+    buf_add_text(&claims, "{\"htm\":\"POST\",\"htu\":");
+    json_write_ascii(&claims, span_text(url));
+    buf_printf(&claims, ",\"iat\":%lld,\"jti\":\"", (long long)(wall_ms / 1000));
+    for (size_t i = 0; i < sizeof id; i++)
+        buf_printf(&claims, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
+    buf_add_text(&claims, "\"}");
+    login_add_base64url(out, buf_span(&claims));
+    return !claims.failed;
+}
+
+bool login_write_proof(struct buf *out, struct span key_text, const char *url, int64_t wall_ms)
+{
+    CLEAN_UP(buf_clean_up) struct buf proof = {0};
+    CLEAN_UP(login_free_key) struct es256_key *key = es256_key_read(key_text);
+    uint8_t signature[ES256_SIGNATURE];
+    if (!key || !login_add_proof_head(&proof, key))
+        return false;
+    buf_add_char(&proof, '.');
+    if (!login_add_proof_claims(&proof, url, wall_ms) || proof.failed ||
+        !es256_sign(key, buf_span(&proof), signature))
+        return false;
+    buf_add_char(&proof, '.');
+    login_add_bytes(&proof, signature, sizeof signature);
+    buf_add_span(out, buf_span(&proof));
+    return !proof.failed && !out->failed;
+}
+
+/* A refresh. */
+
+/* Copies the response into the session. The response has no account, so that one is unchanged. */
+static bool login_read_response(struct login_request *request, const struct document *response,
+                                struct error *err)
 {
     static const char *const texts[] = {"accessToken.accessKeyId", "accessToken.secretAccessKey",
                                         "accessToken.sessionToken", "refreshToken"};
     CLEAN_UP(buf_clean_up) struct buf expires = {0};
     int64_t lasts_s = 0;
-    if (!document_number(answer, "expiresIn", &lasts_s) || lasts_s <= 0 || lasts_s > MOST_LASTS_S)
+    if (!document_number(response, "expiresIn", &lasts_s) || lasts_s <= 0 || lasts_s > MOST_LASTS_S)
         return error_set(err, ERROR_BAD_ANSWER,
-                         "the answer of AWS Sign-In has no expiresIn that could be used");
+                         "the response of AWS Sign-In has no usable expiresIn");
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        const char *text = document_word(answer, texts[i]);
+        const char *text = document_word(response, texts[i]);
         if (!text)
-            return error_set(err, ERROR_BAD_ANSWER, "the answer of AWS Sign-In has no %s",
+            return error_set(err, ERROR_BAD_ANSWER, "the response of AWS Sign-In has no %s",
                              texts[i]);
-        if (!document_set_text(get->session, texts[i], text))
+        if (!document_set_text(request->session, texts[i], text))
             return error_no_memory(err);
     }
-    instant_write(&expires, login_wall_ms(get->provider) + lasts_s * 1000);
+    instant_write(&expires, login_wall_ms(request) + lasts_s * 1000);
     return (!expires.failed &&
-            document_set_text(get->session, "accessToken.expiresAt", buf_text(&expires))) ||
+            document_set_text(request->session, "accessToken.expiresAt", buf_text(&expires))) ||
            error_no_memory(err);
 }
 
-static void login_write_back(struct credentials_request *get)
+static void login_write_back(struct login_request *request)
 {
-    struct login_provider *provider = get->provider;
+    struct login_provider *provider = login_provider_of(request);
     CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
-    struct stored_stamp stamp = get->stamp;
+    struct stored_stamp stamp = request->stamp;
     struct error err = {0};
-    document_write(&text, get->session);
+    document_write(&text, request->session);
     if (text.failed)
         error_no_memory(&err);
-    else if (stored_write_over(get->path, &stamp, buf_span(&text), &err))
+    else if (stored_write_over(request->path, &stamp, buf_span(&text), &err))
         return;
-    log_line(provider->context->log, LOG_LEVEL_WARNING,
-             "a refreshed session of aws login is used, but not kept: %s", err.text);
+    log_line(provider->base.context->log, LOG_LEVEL_WARNING,
+             "a refreshed session of aws login is used, but not stored: %s", err.text);
     document_free(provider->unwritten);
-    provider->unwritten = document_parse(buf_span(&text), get->path, NULL);
-    provider->stands_for = provider->unwritten ? get->stamp : (struct stored_stamp){0};
+    provider->unwritten = document_parse(buf_span(&text), request->path, NULL);
+    provider->unwritten_for = provider->unwritten ? request->stamp : (struct stored_stamp){0};
 }
 
-/* What the service's refusals mean to whoever wanted to read a file. */
-static void login_explain(const struct credentials_request *get, const struct error *why,
+/* The refusal WHY of the service, with advice. */
+static void login_explain(const struct login_request *request, const struct error *why,
                           struct error *err)
 {
     char what[420];
@@ -231,57 +286,54 @@ static void login_explain(const struct credentials_request *get, const struct er
         return;
     if (strcmp(why->code, "INSUFFICIENT_PERMISSIONS") == 0) {
         error_set(err, ERROR_DENIED,
-                  "the session of aws login is not renewed: %.300s; whoever signed in needs "
-                  "signin:CreateOAuth2Token",
+                  "the session of aws login is not renewed: %.300s; the identity that signed in "
+                  "needs signin:CreateOAuth2Token",
                   why->text);
     } else {
         snprintf(what, sizeof what, "the session of aws login is over: %.340s", why->text);
-        login_fail(get, ERROR_EXPIRED, what, err);
+        login_fail(request, ERROR_EXPIRED, what, err);
     }
-    memcpy(err->code, why->code, sizeof err->code);
-    memcpy(err->request_id, why->request_id, sizeof err->request_id);
-    err->http_status = why->http_status;
+    token_call_copy_fault(err, why);
 }
 
-/* Another process, or another environment of ours, was faster, and the refresh token is used up. */
-static bool login_was_refreshed_elsewhere(const struct credentials_request *get)
+/* Another process, or another session of this one, may have used up the refresh token. */
+static bool login_was_refreshed_elsewhere(const struct login_request *request)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
-    if (get->again || stored_read(get->path, &text, NULL) != STORED_READ)
+    if (request->is_second || stored_read(request->path, &text, NULL) != STORED_READ)
         return false;
     struct stored_stamp now = stored_stamp_of(buf_span(&text));
-    return !stored_same(&now, &get->stamp);
+    return !stored_same(&now, &request->stamp);
 }
 
-static void login_use_session(struct credentials_request *get);
+static void login_use_session(struct login_request *request);
 
-static void login_on_answer(void *arg, struct document *answer, const struct error *err)
+static void login_on_response(void *arg, struct document *response, const struct error *err)
 {
-    struct credentials_request *get = arg;
-    struct login_provider *provider = get->provider;
-    CLEAN_UP(document_clean_up) struct document *owned = answer;
+    struct login_request *request = arg;
+    struct login_provider *provider = login_provider_of(request);
+    CLEAN_UP(document_clean_up) struct document *owned = response;
     struct error why = {0};
-    get->call = NULL;
-    if (owned && login_take_answer(get, owned, &why)) {
-        login_write_back(get);
-        login_deliver(get);
+    request->call = NULL;
+    if (owned && login_read_response(request, owned, &why)) {
+        login_write_back(request);
+        login_finish(request);
         return;
     }
-    if (err && err->kind == ERROR_DENIED && login_was_refreshed_elsewhere(get)) {
-        get->again = true;
-        document_free(get->session);
-        get->session = NULL;
-        login_use_session(get);
+    bool refused = err && err->kind == ERROR_DENIED;
+    if (refused && login_was_refreshed_elsewhere(request)) {
+        request->is_second = true;
+        document_free(request->session);
+        request->session = NULL;
+        login_use_session(request);
         return;
     }
     if (err)
-        login_explain(get, err, &why);
-    if (err && err->kind == ERROR_DENIED) {
-        provider->refused = get->stamp;
-        provider->refused_ms = loop_now_ms(provider->context->loop);
-        provider->why = why;
-    }
-    login_report_failure(get, &why);
+        login_explain(request, err, &why);
+    if (refused)
+        credentials_failure_set(&provider->refusal, &request->stamp, provider->base.context->loop,
+                                &why);
+    credentials_request_fail(&request->base, &why);
 }
 
 static bool login_write_body(struct buf *out, const struct document *session)
@@ -295,26 +347,28 @@ static bool login_write_body(struct buf *out, const struct document *session)
     return whole && !out->failed;
 }
 
-static bool login_start_refresh(struct credentials_request *get, struct error *err)
+static bool login_start_refresh(struct login_request *request, struct error *err)
 {
-    struct login_provider *provider = get->provider;
+    struct login_provider *provider = login_provider_of(request);
     CLEAN_UP(aws_endpoint_clean_up) struct aws_endpoint endpoint = {0};
     CLEAN_UP(buf_clean_up_secret) struct buf body = {0};
     CLEAN_UP(buf_clean_up) struct buf url = {0}, proof = {0};
-    if (!aws_endpoint_init(&endpoint, provider->context->settings, AWS_SIGNIN, NULL, NULL, err))
+    if (!aws_endpoint_init(&endpoint, provider->base.context->settings, AWS_SIGNIN, NULL, NULL,
+                           err))
         return false;
     buf_printf(&url, "%sv1/token", endpoint.url);
-    if (url.failed || !login_write_body(&body, get->session))
+    if (url.failed || !login_write_body(&body, request->session))
         return error_no_memory(err);
-    if (!dpop_write(&proof, span_text(document_text(get->session, "dpopKey")), url.data,
-                    login_wall_ms(provider))) {
+    if (!login_write_proof(&proof, span_text(document_text(request->session, "dpopKey")), url.data,
+                           login_wall_ms(request))) {
         char what[420];
         snprintf(what, sizeof what,
-                 "no session of aws login: the dpopKey in %.300s is no key of P-256", get->path);
-        return login_fail(get, ERROR_DENIED, what, err);
+                 "no session of aws login: the dpopKey in %.300s is no key of P-256",
+                 request->path);
+        return login_fail(request, ERROR_DENIED, what, err);
     }
-    struct token_question question = {
-        .what = "AWS Sign-In",
+    struct token_request to_send = {
+        .name = "AWS Sign-In",
         .endpoint = &endpoint,
         .method = "POST",
         .path = "v1/token",
@@ -323,116 +377,75 @@ static bool login_start_refresh(struct credentials_request *get, struct error *e
         .secret_name = "DPoP",
         .secret_value = proof.data,
         .body = buf_span(&body),
-        .within_ms = TOKEN_CALL_MS,
+        .timeout_ms = TOKEN_CALL_MS,
     };
-    get->call = token_call_start(&provider->client, &question, login_on_answer, get);
-    return get->call || error_no_memory(err);
+    request->call = token_call_start(&provider->client, &to_send, login_on_response, request);
+    return request->call || error_no_memory(err);
 }
 
-/* The same session that was refused is not shown to the service again and again. */
-static bool login_was_refused(const struct credentials_request *get)
-{
-    const struct login_provider *provider = get->provider;
-    return stored_same(&get->stamp, &provider->refused) &&
-           loop_now_ms(provider->context->loop) - provider->refused_ms < TOKEN_REFUSED_MS;
-}
+/* The provider. */
 
-/* CREDENTIALS_FOUND: the profile has a session, and GET its file's path. */
-static enum credentials_found login_read_profile(struct credentials_request *get, struct error *err)
+static void login_use_session(struct login_request *request)
 {
-    const struct credentials_context *context = get->provider->context;
-    struct span name;
-    if (!profiles_get(context->profiles, context->profile, "login_session", &name))
-        return CREDENTIALS_ABSENT;
-    if (name.size == 0) {
-        error_set(err, ERROR_DENIED, "profile %.200s has a login_session with nothing in it",
-                  context->profile);
-        return CREDENTIALS_FAILED;
-    }
-    CLEAN_UP(buf_clean_up) struct buf origin = {0};
-    struct span value;
-    profiles_origin(
-        context->profiles,
-        profile_get(&context->profiles->credentials, context->profile, "login_session", &value)
-            ? PROFILE_CREDENTIALS
-            : PROFILE_CONFIG,
-        context->profile, &origin);
-    get->origin = buf_steal(&origin, NULL);
-    get->path = login_session_path(name);
-    if (get->origin && get->path)
-        return CREDENTIALS_FOUND;
-    error_no_memory(err);
-    return CREDENTIALS_FAILED;
-}
-
-static void login_use_session(struct credentials_request *get)
-{
+    struct login_provider *provider = login_provider_of(request);
     struct error err = {0};
-    bool is_usable = login_read_session(get, &err) && login_check_session(get, &err);
-    if (is_usable &&
-        login_expires_at(get->session).ms - login_wall_ms(get->provider) > LOGIN_EARLY_MS) {
-        login_deliver(get);
+    bool is_usable = login_read_session(request, &err) && login_check_session(request, &err);
+    if (is_usable && login_expires_ms(request->session) - login_wall_ms(request) > LOGIN_EARLY_MS) {
+        login_finish(request);
         return;
     }
-    if (is_usable && login_was_refused(get))
-        err = get->provider->why;
-    else if (is_usable && login_start_refresh(get, &err))
+    const struct error *refusal =
+        is_usable ? credentials_failure_find(&provider->refusal, &request->stamp,
+                                             provider->base.context->loop)
+                  : NULL;
+    if (refusal)
+        err = *refusal;
+    else if (is_usable && login_start_refresh(request, &err))
         return;
-    login_report_failure(get, &err);
+    credentials_request_fail(&request->base, &err);
 }
 
-static void login_begin(void *arg)
+static void login_begin(struct credentials_request *base)
 {
-    struct credentials_request *get = arg;
-    struct credentials_answer answer = {0};
-    get->timer = NULL;
-    answer.found = login_read_profile(get, &answer.err);
-    if (answer.found == CREDENTIALS_FOUND)
-        login_use_session(get);
-    else
-        login_report(get, &answer);
-}
-
-/* As a provider. */
-
-static struct credentials_request *login_get(struct credentials_provider *base, credentials_fn *fn,
-                                             void *arg)
-{
-    struct login_provider *provider = (struct login_provider *)base;
-    struct credentials_request *get = calloc(1, sizeof *get);
-    if (!get)
-        return NULL;
-    *get = (struct credentials_request){.provider = provider, .fn = fn, .arg = arg};
-    get->timer = loop_add_timer(provider->context->loop, 0, login_begin, get);
-    if (get->timer)
-        return get;
-    free(get);
-    return NULL;
-}
-
-/* The service answers the same refresh token again with the same credentials, so nothing is lost.
- */
-static void login_cancel(struct credentials_request *get)
-{
-    loop_remove_timer(get->timer);
-    token_call_end(get->call);
-    login_free_get(get);
-}
-
-static void login_destroy(struct credentials_provider *base)
-{
-    struct login_provider *provider = (struct login_provider *)base;
-    document_free(provider->unwritten);
-    free(provider);
+    struct login_request *request = (struct login_request *)base;
+    const struct credentials_context *context = base->provider->context;
+    CLEAN_UP(buf_clean_up) struct buf origin = {0};
+    struct credentials_result absent = {.found = CREDENTIALS_ABSENT};
+    struct span name;
+    struct error err;
+    if (!profiles_get(context->profiles, context->profile, "login_session", &name)) {
+        credentials_request_report(base, &absent);
+        return;
+    }
+    if (name.size == 0) {
+        error_set(&err, ERROR_DENIED,
+                  "profile %.200s has an empty login_session; run aws login, or remove it",
+                  context->profile);
+        credentials_request_fail(base, &err);
+        return;
+    }
+    profiles_origin_of_key(context->profiles, context->profile, "login_session", &origin);
+    request->origin = buf_steal(&origin, NULL);
+    request->path = login_find_path(name);
+    if (request->origin && request->path) {
+        login_use_session(request);
+        return;
+    }
+    error_no_memory(&err);
+    credentials_request_fail(base, &err);
 }
 
 struct credentials_provider *credentials_login_new(const struct credentials_context *context)
 {
-    static const struct credentials_provider_ops ops = {login_get, login_cancel, login_destroy};
-    struct login_provider *provider = calloc(1, sizeof *provider);
-    if (!provider)
-        return NULL;
-    *provider = (struct login_provider){.base = {&ops}, .context = context};
-    provider->client = token_call_client(context);
-    return &provider->base;
+    static const struct credentials_provider_ops ops = {
+        .request_size = sizeof(struct login_request),
+        .begin = login_begin,
+        .clean_up_request = login_clean_up_request,
+        .clean_up = login_clean_up,
+    };
+    struct credentials_provider *provider =
+        credentials_provider_new(sizeof(struct login_provider), &ops, context);
+    if (provider)
+        ((struct login_provider *)provider)->client = token_call_client(context);
+    return provider;
 }

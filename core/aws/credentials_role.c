@@ -1,122 +1,210 @@
-/* Assuming roles, one after the other. */
-#include "core/aws/credentials_role.h"
-
+/* Credentials of roles: assumed one after the other, by the credentials of another profile or of
+ * another place, or by a token in a file (web identity). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/aws/arn.h"
-#include "core/aws/aws_error.h"
+#include "core/aws/aws_fault.h"
 #include "core/aws/cli_cache.h"
 #include "core/aws/credentials_cache.h"
-#include "core/aws/credentials_container.h"
-#include "core/aws/credentials_env.h"
-#include "core/aws/credentials_metadata.h"
-#include "core/aws/mfa.h"
-#include "core/aws/role_fault.h"
+#include "core/aws/credentials_providers.h"
+#include "core/aws/document.h"
 #include "core/aws/role_plan.h"
-#include "core/aws/stored.h"
 #include "core/aws/sts.h"
 
-/* Whose credentials sign for the first role of a plan. They are kept from question to question,
- * since what a sign-in gave is not asked for again while it lasts. */
-struct signers {
+/* The credentials that sign the first request of a plan. They live longer than a request, because
+ * the credentials of a sign-in are used as long as they are valid. */
+struct role_signer {
     enum role_signers kind;
-    char *profile; /* owned; NULL where they are of another place */
+    char *profile; /* owned; NULL if they are of another place */
     struct credentials_context context;
-    struct profiles
-        profiles; /* for those of another place; a profile's read the files themselves */
-    struct credentials_provider *provider; /* owned; a cache. NULL: there are none yet */
+    struct profiles profiles; /* without secrets, for another place; a chain reads its own */
+    struct credentials_provider *provider; /* owned; a cache; NULL: none yet */
 };
 
 struct role_provider {
-    struct credentials_provider base; /* first: a provider is cast to it */
-    const struct credentials_context *context;
+    struct credentials_provider base;
     role_plan_fn *plan;
     const char *method;
-    struct signers signers;
-    struct stored_stamp given; /* of the key id that was given last */
-    /* What STS has refused last: who asked it for what, when, and what it said. */
-    struct stored_stamp refused;
-    int64_t refused_ms;
-    struct error refusal;
+    struct role_signer signer;
+    struct stored_stamp delivered;      /* of the key id that was delivered last */
+    struct credentials_failure refusal; /* of a request by STS */
 };
 
-/* Credentials of a role that sign for the next one. */
-struct step {
-    struct credentials_context context; /* first: what looks at it is given this */
+/* The credentials of one role, which sign the request for the next one. */
+struct role_step {
+    struct credentials_context context; /* first: role_look_at_step gets its address */
     struct credentials credentials;
 };
 
-enum role_state {
-    ROLE_BEGINNING,      /* its timer: nothing is answered from within the question */
-    ROLE_AWAITS_SIGNERS, /* credentials of the source */
-    ROLE_AWAITS_STS,
-};
-
-struct credentials_request {
-    enum role_state state;
-    struct role_provider *provider;
-    struct loop_timer *timer;            /* while it is beginning */
-    struct credentials_request *sources; /* while it awaits signers; theirs */
-    struct sts_call *call;               /* while it awaits STS */
+struct role_request {
+    struct credentials_request base;
+    struct credentials_request *signing; /* while it awaits the signer's credentials */
+    struct token_call *call;             /* while it awaits STS */
     struct role_plan plan;
-    size_t at;             /* which role of the plan is asked for */
-    bool afresh;           /* nothing is taken from the AWS CLI's cache any more */
-    bool signed_by_cached; /* by what was taken from there */
-    struct step step;      /* the role before, which signs; empty where the plan's signers do */
-    struct credentials_provider *step_signers; /* of STEP, owned; a cache */
-    struct aws_client client;                  /* of CALL */
-    struct stored_stamp asking;                /* what STS is asked, and by whom */
-    const char *signer_method;                 /* how whoever signs has its credentials */
-    credentials_fn *fn;
-    void *arg;
+    size_t at;             /* the role of the plan that is requested */
+    bool skips_cache;      /* the AWS CLI's cache is not read any more */
+    bool signed_by_cached; /* the signing credentials are from that cache */
+    struct role_step step; /* the role before; empty if the plan's signer signs */
+    struct credentials_provider *step_provider; /* of STEP, owned; a cache */
+    struct aws_client client;                   /* of CALL */
+    struct stored_stamp stamp;                  /* of the request to STS and its signer */
+    const char *signer_method; /* of the signing credentials; NULL for a web identity */
 };
 
-static void role_drop_step(struct credentials_request *get)
+static struct role_provider *role_provider_of(const struct role_request *request)
 {
-    if (get->step_signers)
-        get->step_signers->ops->destroy(get->step_signers);
-    get->step_signers = NULL;
-    credentials_clean_up(&get->step.credentials);
+    return (struct role_provider *)request->base.provider;
 }
 
-static void role_free_get(struct credentials_request *get)
+static void role_drop_step(struct role_request *request)
 {
-    role_drop_step(get);
-    role_plan_clean_up(&get->plan);
-    free(get);
+    credentials_provider_destroy(request->step_provider);
+    request->step_provider = NULL;
+    credentials_clean_up(&request->step.credentials);
 }
 
-/* The question is gone before its asker hears. */
-static void role_report(struct credentials_request *get, struct credentials_answer *answer)
+static void role_clean_up_request(struct credentials_request *base)
 {
-    credentials_fn *fn = get->fn;
-    void *arg = get->arg;
-    role_free_get(get);
-    fn(arg, answer);
-    credentials_clean_up(&answer->credentials);
+    struct role_request *request = (struct role_request *)base;
+    credentials_request_cancel(request->signing);
+    token_call_end(request->call);
+    role_drop_step(request);
+    role_plan_clean_up(&request->plan);
 }
 
-/* FOUND is taken over. */
-static void role_deliver(struct credentials_request *get, struct credentials *found)
+static void role_signer_clean_up(struct role_signer *signer)
 {
-    struct role_provider *provider = get->provider;
-    struct credentials_answer answer = {.found = CREDENTIALS_FOUND, .credentials = *found};
+    credentials_provider_destroy(signer->provider);
+    profiles_clean_up(&signer->profiles);
+    free(signer->profile);
+    *signer = (struct role_signer){0};
+}
+
+static void role_clean_up(struct credentials_provider *base)
+{
+    role_signer_clean_up(&((struct role_provider *)base)->signer);
+}
+
+/* Failures, with advice. */
+
+/* The places of credential_source. */
+static const struct {
+    const char *name, *none;
+} role_places[] = {
+    [ROLE_SIGNED_BY_ENVIRONMENT] = {"the environment's keys",
+                                    "Environment): set AWS_ACCESS_KEY_ID and "
+                                    "AWS_SECRET_ACCESS_KEY"},
+    [ROLE_SIGNED_BY_CONTAINER] = {"the container's role",
+                                  "EcsContainer): neither AWS_CONTAINER_CREDENTIALS_RELATIVE_URI "
+                                  "nor AWS_CONTAINER_CREDENTIALS_FULL_URI is set; run in such a "
+                                  "container"},
+    [ROLE_SIGNED_BY_MACHINE] = {"the machine's role", "Ec2InstanceMetadata): this is not an EC2 "
+                                                      "machine, or it has no role"},
+};
+
+static void role_write_signer(struct buf *out, const struct role_plan *plan, size_t at)
+{
+    if (at + 1 < plan->count)
+        role_write_name(out, &plan->roles[at + 1]);
+    else if (plan->source)
+        buf_printf(out, "profile %.200s", plan->source);
+    else
+        buf_add_text(out, role_places[plan->signers].name);
+}
+
+static void role_explain_token(const struct role *role, const char *name, const struct error *why,
+                               struct error *err)
+{
+    if (strncmp(why->code, "ExpiredToken", strlen("ExpiredToken")) == 0)
+        error_set(err, ERROR_EXPIRED,
+                  "the token in %.300s has expired: %.400s; the program that writes the file must "
+                  "renew it (in a pod: the kubelet)",
+                  role->token_file, why->text);
+    else if (strcmp(why->code, "AccessDenied") == 0)
+        error_set(err, ERROR_DENIED,
+                  "%.400s does not accept the token in %.300s: %.400s; the role's trust policy "
+                  "needs a statement that allows sts:AssumeRoleWithWebIdentity to the token's "
+                  "issuer, audience and subject",
+                  name, role->token_file, why->text);
+    else
+        error_set(err, ERROR_DENIED,
+                  "%.400s could not be assumed with the token in %.300s: %.400s; check the role's "
+                  "name and the token's subject",
+                  name, role->token_file, why->text);
+}
+
+static void role_explain_signed(const struct role_request *request, const char *name,
+                                const struct error *why, struct error *err)
+{
+    const struct role_plan *plan = &request->plan;
+    const struct role *role = &plan->roles[request->at];
+    const char *profile =
+        request->at + 1 < plan->count ? plan->roles[request->at + 1].profile : plan->source;
+    CLEAN_UP(buf_clean_up) struct buf signer = {0};
+    role_write_signer(&signer, plan, request->at);
+    bool denied = strcmp(why->code, "AccessDenied") == 0;
+    if (denied && role->mfa_serial && strstr(why->text, "MultiFactorAuthentication"))
+        error_set(
+            err, ERROR_DENIED,
+            "%.400s could not be assumed: %.400s; each code of the MFA device %.200s is valid "
+            "once: type the next one",
+            name, why->text, role->mfa_serial);
+    else if (denied)
+        error_set(err, ERROR_DENIED,
+                  "%.400s could not be assumed by %.300s: %.400s; the signer needs a policy with "
+                  "{\"Effect\":\"Allow\",\"Action\":\"sts:AssumeRole\",\"Resource\":\"%.300s\"}, "
+                  "and the role's trust policy a statement that names the signer%s",
+                  name, buf_text(&signer), why->text, role->arn,
+                  role->external_id ? " and this external_id"
+                                    : " (with sts:ExternalId or MFA in that statement, the profile "
+                                      "needs external_id or mfa_serial)");
+    else if (sts_fault_of_identity(why, request->signer_method, buf_text(&signer), profile, err))
+        error_add(err, " (%s signs for the role)", buf_text(&signer));
+    else
+        error_set(err, ERROR_DENIED,
+                  "%.400s could not be assumed: %.600s; check the role in the profile "
+                  "(role_arn, role_session_name, external_id, duration_seconds, mfa_serial)",
+                  name, why->text);
+}
+
+/* The refusal WHY of STS. */
+static void role_explain(const struct role_request *request, const struct error *why,
+                         struct error *err)
+{
+    const struct role *role = &request->plan.roles[request->at];
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    *err = *why;
+    if (why->kind != ERROR_DENIED)
+        return;
+    role_write_name(&name, role);
+    if (role->token_file)
+        role_explain_token(role, buf_text(&name), why, err);
+    else
+        role_explain_signed(request, buf_text(&name), why, err);
+    token_call_copy_fault(err, why);
+}
+
+/* The result. */
+
+/* Takes FOUND over. */
+static void role_finish(struct role_request *request, struct credentials *found)
+{
+    struct role_provider *provider = role_provider_of(request);
+    struct credentials_result result = {.found = CREDENTIALS_FOUND, .credentials = *found};
     *found = (struct credentials){0};
-    answer.credentials.method = provider->method;
-    answer.credentials.origin = get->plan.origin;
-    get->plan.origin = NULL;
-    provider->given = stored_stamp_of(span_text(answer.credentials.access_key_id));
-    role_report(get, &answer);
+    result.credentials.method = provider->method;
+    result.credentials.origin = request->plan.origin;
+    request->plan.origin = NULL;
+    provider->delivered = stored_stamp_of(span_text(result.credentials.access_key_id));
+    credentials_request_finish(&request->base, &result);
 }
 
-/* The AWS CLI's cache. */
-
-static bool role_read_cache(const struct credentials_request *get, const struct role *role,
+static bool role_read_cache(const struct role_request *request, const struct role *role,
                             struct credentials *out)
 {
-    struct clock *clock = loop_clock(get->provider->context->loop);
+    struct clock *clock = loop_clock(request->base.provider->context->loop);
     struct span account = arn_account(span_text(role->arn));
     if (!cli_cache_read(role->cache, clock->wall_ms(clock), out))
         return false;
@@ -125,385 +213,349 @@ static bool role_read_cache(const struct credentials_request *get, const struct 
     return true;
 }
 
-/* Who has these and asks again was refused with them; but another code would have to be typed for
- * others. */
-static bool role_was_given(const struct credentials_request *get, const struct credentials *kept)
+/* Credentials in the cache may have been delivered before; they are better than a failure. */
+static void role_fail_or_finish_cached(struct role_request *request, const struct error *err)
 {
-    struct stored_stamp stamp = stored_stamp_of(span_text(kept->access_key_id));
-    return !get->plan.roles[0].mfa_serial && stored_same(&stamp, &get->provider->given);
-}
-
-/* What the cache has may have been given out before; it is better than nothing. */
-static void role_fail_or_deliver_again(struct credentials_request *get, const struct error *err)
-{
-    struct credentials kept = {0};
-    struct credentials_answer failed = {.found = CREDENTIALS_FAILED, .err = *err};
-    if (role_read_cache(get, &get->plan.roles[0], &kept))
-        role_deliver(get, &kept);
+    struct credentials cached = {0};
+    if (role_read_cache(request, &request->plan.roles[0], &cached))
+        role_finish(request, &cached);
     else
-        role_report(get, &failed);
+        credentials_request_fail(&request->base, err);
 }
 
-/* Signers. */
-
-static void role_signers_clean_up(struct signers *signers)
+static void role_fail_without_memory(struct role_request *request)
 {
-    if (signers->provider)
-        signers->provider->ops->destroy(signers->provider);
-    profiles_clean_up(&signers->profiles);
-    free(signers->profile);
-    *signers = (struct signers){0};
+    struct error err;
+    error_no_memory(&err);
+    role_fail_or_finish_cached(request, &err);
 }
 
-static bool role_fit(const struct signers *signers, const struct role_plan *plan)
-{
-    bool same_profile = plan->source
-                            ? signers->profile && strcmp(signers->profile, plan->source) == 0
-                            : !signers->profile;
-    return signers->provider && signers->kind == plan->signers && same_profile;
-}
+/* The signer. */
 
-static struct credentials_provider *role_new_signers(const struct signers *signers)
+static struct credentials_provider *role_new_signer_provider(const struct role_signer *signer)
 {
-    switch (signers->kind) {
+    switch (signer->kind) {
     case ROLE_SIGNED_BY_PROFILE:
-        return signers->context.new_chain(&signers->context);
+        return signer->context.new_chain(&signer->context);
     case ROLE_SIGNED_BY_CONTAINER:
-        return credentials_container_new(&signers->context);
+        return credentials_container_new(&signer->context);
     case ROLE_SIGNED_BY_MACHINE:
-        return credentials_metadata_new(&signers->context);
+        return credentials_machine_new(&signer->context);
     default:
-        return credentials_env_new(&signers->context);
+        return credentials_env_new(&signer->context);
     }
 }
 
-/* Those of another plan go. False when memory ran out. */
-static bool role_take_signers(struct role_provider *provider, const struct role_plan *plan)
+/* Replaces the signer of another plan. False when memory ran out. */
+static bool role_set_signer(struct role_provider *provider, const struct role_plan *plan)
 {
-    struct signers *signers = &provider->signers;
-    if (role_fit(signers, plan))
+    struct role_signer *signer = &provider->signer;
+    bool same_profile = plan->source ? signer->profile && strcmp(signer->profile, plan->source) == 0
+                                     : !signer->profile;
+    if (signer->provider && signer->kind == plan->signers && same_profile)
         return true;
-    role_signers_clean_up(signers);
-    signers->kind = plan->signers;
-    signers->profile = plan->source ? strdup(plan->source) : NULL;
-    if (plan->source && !signers->profile)
+    role_signer_clean_up(signer);
+    signer->kind = plan->signers;
+    signer->profile = plan->source ? strdup(plan->source) : NULL;
+    if (plan->source && !signer->profile)
         return false;
-    /* They may be refreshed when nobody asks for the role, so they borrow no files. */
-    signers->context = *provider->context;
-    signers->context.profiles = plan->source ? NULL : &signers->profiles;
-    signers->context.asked_for = false;
-    signers->context.is_source = plan->source;
+    /* The signer may be refreshed while no request for the role is under way, so it borrows no
+     * profile files. */
+    signer->context = *provider->base.context;
+    signer->context.profiles = plan->source ? NULL : &signer->profiles;
+    signer->context.by_option = false;
+    signer->context.is_source = plan->source;
     if (plan->source)
-        signers->context.profile = signers->profile;
-    struct credentials_provider *own = role_new_signers(signers);
+        signer->context.profile = signer->profile;
+    struct credentials_provider *own = role_new_signer_provider(signer);
     if (own)
-        signers->provider =
-            credentials_cache_new(provider->context->loop, provider->context->log, own);
-    return signers->provider;
+        signer->provider = credentials_cache_new(own);
+    return signer->provider;
 }
 
-/* What stands in a file is read anew each time: it may have been mended. All else is asked for
- * again when STS has refused it, but not for every file that somebody would like to read. */
-static void role_drop_stale(struct role_provider *provider)
+/* Keys in a file are read again each time, because the user may have corrected them. All others are
+ * requested again after a refusal by STS, but not for each file that a program reads. */
+static void role_drop_stale_signer(struct role_provider *provider)
 {
-    struct credentials_provider *signers = provider->signers.provider;
+    const struct credentials_failure *refusal = &provider->refusal;
+    struct credentials_provider *cache = provider->signer.provider;
     unsigned age;
-    const struct credentials *held = credentials_cache_held(signers, &age);
+    const struct credentials *held = credentials_cache_held(cache, &age);
     if (!held)
         return;
-    bool refused = provider->refused.is_set &&
-                   loop_now_ms(provider->context->loop) - provider->refused_ms >= TOKEN_REFUSED_MS;
+    bool refused =
+        refusal->of.is_set &&
+        loop_now_ms(provider->base.context->loop) - refusal->at_ms >= CREDENTIALS_FAILURE_MS;
     if (credentials_are_in_file(held) || refused)
-        credentials_cache_refuse(signers, age);
+        credentials_cache_refuse(cache, age);
 }
-
-/* STS. */
 
 static enum credentials_found role_look_at_step(const struct credentials_context *context,
                                                 struct credentials *out, struct error *err)
 {
-    const struct step *step = (const struct step *)context;
+    const struct role_step *step = (const struct role_step *)context;
     if (credentials_copy(out, &step->credentials))
         return CREDENTIALS_FOUND;
     error_no_memory(err);
     return CREDENTIALS_FAILED;
 }
 
-/* The credentials of one role sign for the next one. They are taken over. False when memory ran
- * out. */
-static bool role_take_step(struct credentials_request *get, struct credentials *credentials)
+/* The credentials of one role sign the request for the next one. They are taken over. False when
+ * memory ran out. */
+static bool role_set_step(struct role_request *request, struct credentials *credentials)
 {
-    role_drop_step(get);
-    get->step.credentials = *credentials;
-    get->step.credentials.method = "assume-role";
+    role_drop_step(request);
+    request->step.credentials = *credentials;
+    request->step.credentials.method = "assume-role";
     *credentials = (struct credentials){0};
-    get->step.context = *get->provider->context;
+    request->step.context = *request->base.provider->context;
     struct credentials_provider *own =
-        credentials_provider_of(&get->step.context, role_look_at_step);
+        credentials_provider_of(&request->step.context, role_look_at_step);
     if (own)
-        get->step_signers =
-            credentials_cache_new(get->step.context.loop, get->step.context.log, own);
-    return get->step_signers;
+        request->step_provider = credentials_cache_new(own);
+    return request->step_provider;
 }
 
-static void role_begin_roles(struct credentials_request *get);
-static void role_request_next(struct credentials_request *get);
+/* Requests to STS. */
 
-/* Refused with what the AWS CLI has kept: that is made anew, too. */
-static bool role_may_request_afresh(struct credentials_request *get, const struct error *err)
-{
-    return get->signed_by_cached && !get->afresh && aws_fault_may_be_credentials(err->code);
-}
+static void role_begin_roles(struct role_request *request);
+static void role_request_next(struct role_request *request);
 
-static void role_on(void *arg, const struct credentials *found, const struct error *err)
+static void role_on_response(void *arg, struct document *response, const struct error *err)
 {
-    struct credentials_request *get = arg;
-    struct role_provider *provider = get->provider;
-    const struct role *role = &get->plan.roles[get->at];
-    struct credentials copy = {0};
-    struct error why;
-    get->call = NULL;
-    if (found && credentials_copy(&copy, found)) {
-        cli_cache_write(role->cache, &copy, NULL, provider->context->log);
-        get->signed_by_cached = false;
-        if (get->at == 0) {
-            role_deliver(get, &copy);
-        } else if (role_take_step(get, &copy)) {
-            role_request_next(get);
-        } else {
-            error_no_memory(&why);
-            role_fail_or_deliver_again(get, &why);
-        }
+    struct role_request *request = arg;
+    struct role_provider *provider = role_provider_of(request);
+    const struct credentials_context *context = provider->base.context;
+    const struct role *role = &request->plan.roles[request->at];
+    struct clock *clock = loop_clock(context->loop);
+    CLEAN_UP(document_clean_up) struct document *owned = response;
+    CLEAN_UP(credentials_clean_up) struct credentials found = {0};
+    struct error why = {0};
+    request->call = NULL;
+    if (owned &&
+        sts_read_role(owned, role->arn, role->token_file, clock->wall_ms(clock), &found, &why)) {
+        cli_cache_write(role->cache, &found, NULL, context->log);
+        request->signed_by_cached = false;
+        if (request->at == 0)
+            role_finish(request, &found);
+        else if (role_set_step(request, &found))
+            role_request_next(request);
+        else
+            role_fail_without_memory(request);
         return;
     }
-    if (found) {
-        error_no_memory(&why);
-    } else if (role_may_request_afresh(get, err)) {
-        get->afresh = true;
-        role_begin_roles(get);
+    if (!err)
+        err = &why;
+    /* The credentials from the AWS CLI's cache were refused: they are requested anew, too. */
+    if (request->signed_by_cached && !request->skips_cache &&
+        aws_fault_may_be_credentials(err->code)) {
+        request->skips_cache = true;
+        role_begin_roles(request);
         return;
-    } else {
-        role_fault_explain(&get->plan, get->at, get->signer_method, err, &why);
     }
-    if (err && err->http_status >= 400 && err->http_status < 500) {
-        provider->refused = get->asking;
-        provider->refused_ms = loop_now_ms(provider->context->loop);
-        provider->refusal = why;
-    }
-    role_fail_or_deliver_again(get, &why);
+    struct error explained;
+    role_explain(request, err, &explained);
+    if (err->http_status >= 400 && err->http_status < 500)
+        credentials_failure_set(&provider->refusal, &request->stamp, context->loop, &explained);
+    role_fail_or_finish_cached(request, &explained);
 }
 
-/* Who asks for what: the secrets are in it, for one may be mended under the same id. */
-static void role_stamp_question(struct credentials_request *get, const struct sts_role *asked,
-                                const struct credentials *signer)
+/* Secrets are part of the stamp, because a secret may be corrected under the same key id. */
+static struct stored_stamp role_stamp_of(const struct role_request *request,
+                                         const struct sts_role *wanted,
+                                         const struct credentials *signer)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
-    const char *const parts[] = {get->plan.roles[get->at].cache,
-                                 asked->web_identity,
-                                 asked->mfa_code,
+    const char *const parts[] = {request->plan.roles[request->at].cache,
+                                 wanted->web_identity,
+                                 wanted->mfa_code,
                                  signer ? signer->access_key_id : NULL,
                                  signer ? signer->secret_access_key : NULL,
                                  signer ? signer->session_token : NULL};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         buf_printf(&text, "%s\n", parts[i] ? parts[i] : "");
-    get->asking = stored_stamp_of(buf_span(&text));
+    return stored_stamp_of(buf_span(&text));
 }
 
-static bool role_take_code(struct role_provider *provider, const struct role *role, struct buf *out)
-{
-    struct mfa_codes *codes = provider->context->mfa_codes;
-    return codes && mfa_codes_take(codes, role->mfa_serial, out);
-}
-
-/* SIGNER is NULL for a web identity. */
-static void role_request_sts(struct credentials_request *get, const struct credentials *signer,
+/* SIGNER and its PROVIDER are NULL for a web identity. */
+static void role_request_sts(struct role_request *request, const struct credentials *signer,
                              struct credentials_provider *signers, const char *web_identity)
 {
-    struct role_provider *provider = get->provider;
-    const struct role *role = &get->plan.roles[get->at];
-    struct clock *clock = loop_clock(provider->context->loop);
+    struct role_provider *provider = role_provider_of(request);
+    const struct credentials_context *context = provider->base.context;
+    const struct role *role = &request->plan.roles[request->at];
+    struct clock *clock = loop_clock(context->loop);
+    CLEAN_UP(buf_clean_up_secret) struct buf code = {0};
     char session_name[64];
     struct error err;
     snprintf(session_name, sizeof session_name, "ddbfs-session-%lld",
              (long long)(clock->wall_ms(clock) / 1000));
-    struct sts_role asked = {
+    if (role->mfa_serial &&
+        !(context->mfa_codes && mfa_codes_take(context->mfa_codes, role->mfa_serial, &code))) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        role_write_name(&name, role);
+        error_set(&err, provider->delivered.is_set ? ERROR_EXPIRED : ERROR_DENIED,
+                  "%.400s needs a code of the MFA device %.200s, and there is no terminal for a "
+                  "prompt; run aws sts get-caller-identity --profile %.200s, which prompts, and "
+                  "stores the session for all (a mount goes on with it)",
+                  buf_text(&name), role->mfa_serial, role->profile);
+        role_fail_or_finish_cached(request, &err);
+        return;
+    }
+    struct sts_role wanted = {
         .arn = role->arn,
         .session_name = role->session_name ? role->session_name : session_name,
         .external_id = role->external_id,
         .duration_seconds = role->duration_seconds,
         .mfa_serial = role->mfa_serial,
+        .mfa_code = role->mfa_serial ? buf_text(&code) : NULL,
         .web_identity = web_identity,
     };
-    CLEAN_UP(buf_clean_up_secret) struct buf code = {0};
-    if (role->mfa_serial && !role_take_code(provider, role, &code)) {
-        role_fault_no_code(role, provider->given.is_set, &err);
-        role_fail_or_deliver_again(get, &err);
+    request->stamp = role_stamp_of(request, &wanted, signer);
+    const struct error *refusal =
+        credentials_failure_find(&provider->refusal, &request->stamp, context->loop);
+    if (refusal) {
+        err = *refusal;
+        role_fail_or_finish_cached(request, &err);
         return;
     }
-    asked.mfa_code = role->mfa_serial ? buf_text(&code) : NULL;
-    role_stamp_question(get, &asked, signer);
-    if (stored_same(&get->asking, &provider->refused) &&
-        loop_now_ms(provider->context->loop) - provider->refused_ms < TOKEN_REFUSED_MS) {
-        err = provider->refusal;
-        role_fail_or_deliver_again(get, &err);
-        return;
-    }
-    get->state = ROLE_AWAITS_STS;
-    get->signer_method = signer ? signer->method : NULL;
-    get->client = sts_client(provider->context, signers);
-    get->call =
-        sts_assume_role(&get->client, provider->context->settings, &asked, role_on, get, &err);
-    if (!get->call)
-        role_fail_or_deliver_again(get, &err);
+    request->signer_method = signer ? signer->method : NULL;
+    request->client = sts_client(context, signers);
+    request->call = sts_assume_role(&request->client, context->settings, &wanted, role_on_response,
+                                    request, &err);
+    if (!request->call)
+        role_fail_or_finish_cached(request, &err);
 }
 
-static void role_request_for_token(struct credentials_request *get)
+static void role_request_by_token(struct role_request *request)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf token = {0};
-    const struct role *role = &get->plan.roles[get->at];
+    const struct role *role = &request->plan.roles[request->at];
     struct error err = {0};
     enum stored_found found = stored_read(role->token_file, &token, &err);
     while (token.size > 0 && strchr(" \t\r\n", token.data[token.size - 1]))
         buf_truncate(&token, token.size - 1);
     if (found == STORED_READ && token.size > 0 && !memchr(token.data, '\0', token.size)) {
-        role_request_sts(get, NULL, NULL, buf_text(&token));
+        role_request_sts(request, NULL, NULL, buf_text(&token));
         return;
     }
-    role_fault_no_token(role, found, &err);
-    role_fail_or_deliver_again(get, &err);
-}
-
-static void role_on_signers(void *arg, const struct credentials_answer *answer)
-{
-    struct credentials_request *get = arg;
-    struct error err = answer->err;
-    get->sources = NULL;
-    if (answer->found == CREDENTIALS_FOUND && credentials_check(&answer->credentials, &err)) {
-        role_request_sts(get, &answer->credentials, get->provider->signers.provider, NULL);
-        return;
-    }
-    if (answer->found == CREDENTIALS_ABSENT)
-        role_fault_no_signers(&get->plan, &answer->err, &err);
-    role_fail_or_deliver_again(get, &err);
-}
-
-static void role_request_for_signers(struct credentials_request *get)
-{
-    struct role_provider *provider = get->provider;
-    struct error err;
-    if (role_take_signers(provider, &get->plan)) {
-        if (!get->plan.source)
-            profiles_refresh(&provider->signers.profiles, NULL); /* they were read for the plan */
-        role_drop_stale(provider);
-        get->state = ROLE_AWAITS_SIGNERS;
-        get->sources =
-            provider->signers.provider->ops->get(provider->signers.provider, role_on_signers, get);
-    }
-    if (get->sources)
-        return;
-    error_no_memory(&err);
-    role_fail_or_deliver_again(get, &err);
-}
-
-/* The role before the one at hand. */
-static void role_request_next(struct credentials_request *get)
-{
-    get->at--;
-    if (get->plan.roles[get->at].token_file)
-        role_request_for_token(get);
-    else if (get->step_signers)
-        role_request_sts(get, &get->step.credentials, get->step_signers, NULL);
+    CLEAN_UP(buf_clean_up) struct buf name = {0}, why = {0};
+    role_write_name(&name, role);
+    if (found == STORED_FAILED)
+        buf_add_text(&why, err.text);
     else
-        role_request_for_signers(get);
+        buf_printf(&why, "%s %s", role->token_file,
+                   found == STORED_ABSENT ? "does not exist" : "has no token");
+    error_set(&err, ERROR_DENIED,
+              "%.400s needs a token (web_identity_token_file): %.600s; check the path, and the "
+              "program that writes the file",
+              buf_text(&name), buf_text(&why));
+    role_fail_or_finish_cached(request, &err);
 }
 
-/* The first role, on the way from the one that is wanted to the source, that the AWS CLI has
- * credentials of; the plan's count when it has none. */
-static size_t role_find_cached(const struct credentials_request *get, struct credentials *kept)
+static void role_on_signer(void *arg, const struct credentials_result *result)
 {
-    size_t at = get->afresh ? get->plan.count : 0;
-    for (; at < get->plan.count; at++) {
-        if (role_read_cache(get, &get->plan.roles[at], kept) &&
-            (at > 0 || !role_was_given(get, kept)))
-            return at;
-        credentials_clean_up(kept);
+    struct role_request *request = arg;
+    const struct role_plan *plan = &request->plan;
+    struct error err = result->err;
+    request->signing = NULL;
+    if (result->found == CREDENTIALS_FOUND && credentials_check(&result->credentials, &err)) {
+        role_request_sts(request, &result->credentials, role_provider_of(request)->signer.provider,
+                         NULL);
+        return;
     }
-    return at;
+    if (result->found == CREDENTIALS_ABSENT)
+        error_set(&err, ERROR_DENIED,
+                  "there are no credentials to sign for the role of profile %.200s "
+                  "(credential_source = %s%s%.400s",
+                  plan->roles[plan->count - 1].profile, role_places[plan->signers].none,
+                  result->err.text[0] ? ": " : "", result->err.text);
+    role_fail_or_finish_cached(request, &err);
 }
 
-static void role_begin_roles(struct credentials_request *get)
+/* Requests the role before the one that was requested last. */
+static void role_request_next(struct role_request *request)
 {
-    struct credentials kept = {0};
-    struct error err;
-    role_drop_step(get);
-    get->at = role_find_cached(get, &kept);
-    get->signed_by_cached = get->at < get->plan.count;
-    if (get->at == 0) {
-        role_deliver(get, &kept);
-    } else if (!get->signed_by_cached || role_take_step(get, &kept)) {
-        role_request_next(get);
-    } else {
-        error_no_memory(&err);
-        role_fail_or_deliver_again(get, &err);
+    struct role_provider *provider = role_provider_of(request);
+    struct role_signer *signer = &provider->signer;
+    request->at--;
+    if (request->plan.roles[request->at].token_file) {
+        role_request_by_token(request);
+        return;
     }
+    if (request->step_provider) {
+        role_request_sts(request, &request->step.credentials, request->step_provider, NULL);
+        return;
+    }
+    if (role_set_signer(provider, &request->plan)) {
+        if (!request->plan.source)
+            profiles_refresh(&signer->profiles, NULL); /* they were readable for the plan */
+        role_drop_stale_signer(provider);
+        request->signing = credentials_request_start(signer->provider, role_on_signer, request);
+    }
+    if (!request->signing)
+        role_fail_without_memory(request);
 }
 
-static void role_begin(void *arg)
+/* Begins at the first role, from the wanted one to the source, that the AWS CLI's cache has. */
+static void role_begin_roles(struct role_request *request)
 {
-    struct credentials_request *get = arg;
-    struct credentials_answer answer = {0};
-    get->timer = NULL;
-    answer.found = get->provider->plan(&get->plan, get->provider->context, &answer.err);
-    if (answer.found == CREDENTIALS_FOUND)
-        role_begin_roles(get);
+    const struct role_plan *plan = &request->plan;
+    const struct stored_stamp *delivered = &role_provider_of(request)->delivered;
+    CLEAN_UP(credentials_clean_up) struct credentials cached = {0};
+    size_t at = request->skips_cache ? plan->count : 0;
+    role_drop_step(request);
+    for (; at < plan->count; at++) {
+        if (role_read_cache(request, &plan->roles[at], &cached)) {
+            /* Credentials that were delivered before may have been refused. But new credentials of
+             * a role with MFA would need another code. */
+            struct stored_stamp stamp = stored_stamp_of(span_text(cached.access_key_id));
+            if (at > 0 || plan->roles[0].mfa_serial || !stored_same(&stamp, delivered))
+                break;
+        }
+        credentials_clean_up(&cached);
+    }
+    request->at = at;
+    request->signed_by_cached = at < plan->count;
+    if (at == 0)
+        role_finish(request, &cached);
+    else if (!request->signed_by_cached || role_set_step(request, &cached))
+        role_request_next(request);
     else
-        role_report(get, &answer);
+        role_fail_without_memory(request);
 }
 
-/* As a provider. */
+/* The providers. */
 
-static struct credentials_request *role_get(struct credentials_provider *base, credentials_fn *fn,
-                                            void *arg)
+static void role_begin(struct credentials_request *base)
 {
-    struct role_provider *provider = (struct role_provider *)base;
-    struct credentials_request *get = calloc(1, sizeof *get);
-    if (!get)
-        return NULL;
-    *get = (struct credentials_request){
-        .state = ROLE_BEGINNING, .provider = provider, .fn = fn, .arg = arg};
-    get->timer = loop_add_timer(provider->context->loop, 0, role_begin, get);
-    if (get->timer)
-        return get;
-    free(get);
-    return NULL;
-}
-
-static void role_cancel(struct credentials_request *get)
-{
-    loop_remove_timer(get->timer);
-    if (get->sources)
-        get->provider->signers.provider->ops->cancel(get->sources);
-    sts_call_end(get->call);
-    role_free_get(get);
-}
-
-static void role_destroy(struct credentials_provider *base)
-{
-    struct role_provider *provider = (struct role_provider *)base;
-    role_signers_clean_up(&provider->signers);
-    free(provider);
+    struct role_request *request = (struct role_request *)base;
+    struct credentials_result result = {0};
+    result.found =
+        role_provider_of(request)->plan(&request->plan, base->provider->context, &result.err);
+    if (result.found == CREDENTIALS_FOUND)
+        role_begin_roles(request);
+    else
+        credentials_request_report(base, &result);
 }
 
 static struct credentials_provider *role_provider_new(const struct credentials_context *context,
                                                       role_plan_fn *plan, const char *method)
 {
-    static const struct credentials_provider_ops ops = {role_get, role_cancel, role_destroy};
-    struct role_provider *provider = calloc(1, sizeof *provider);
-    if (!provider)
-        return NULL;
-    *provider =
-        (struct role_provider){.base = {&ops}, .context = context, .plan = plan, .method = method};
-    return &provider->base;
+    static const struct credentials_provider_ops ops = {
+        .request_size = sizeof(struct role_request),
+        .begin = role_begin,
+        .clean_up_request = role_clean_up_request,
+        .clean_up = role_clean_up,
+    };
+    struct credentials_provider *base =
+        credentials_provider_new(sizeof(struct role_provider), &ops, context);
+    struct role_provider *provider = (struct role_provider *)base;
+    if (provider) {
+        provider->plan = plan;
+        provider->method = method;
+    }
+    return base;
 }
 
 struct credentials_provider *credentials_role_new(const struct credentials_context *context)

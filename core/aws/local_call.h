@@ -1,5 +1,5 @@
-/* One plain question to a service of the machine itself (a container's endpoint, the machine's
- * metadata): unsigned, never through a proxy, with a short time for each try. */
+/* One plain request to a service of the machine itself (a container's endpoint, the machine's
+ * metadata): unsigned, never through a proxy, with a short timeout of each attempt. */
 #ifndef DDBFS_CORE_AWS_LOCAL_CALL_H
 #define DDBFS_CORE_AWS_LOCAL_CALL_H
 
@@ -7,36 +7,36 @@
 
 enum { LOCAL_CALL_HEADERS = 2 };
 
-/* Copied when the call starts; headers may hold secrets. */
-struct local_question {
-    const char *what;   /* a constant, for people: "the container's endpoint" */
+/* Copied when the call starts; headers may contain secrets. */
+struct local_request {
+    const char *name;   /* a constant; the service in messages: "the container's endpoint" */
     const char *method; /* a constant */
     const char *url;
-    const char *headers[LOCAL_CALL_HEADERS]; /* "Name: value"; NULL for none */
-    int64_t timeout_ms;                      /* of each try */
-    unsigned attempts;
-    int64_t pause_ms; /* between them */
-    /* Whether an answer will do; another one is a try that failed. */
+    const char *headers[LOCAL_CALL_HEADERS]; /* "Name: value"; NULL: none */
+    int64_t timeout_ms;                      /* of each attempt */
+    unsigned attempts;                       /* at least 1 */
+    int64_t pause_ms;                        /* between two attempts */
+    /* Whether a response ends the call; another one is a failed attempt. */
     bool (*is_good)(const struct http_response *response);
 };
 
-/* The end: exactly one of RESPONSE and ERR is not NULL, of the first try that was good, else of the
- * last one. */
+/* The end: exactly one of RESPONSE and ERR is not NULL, of the first good attempt, else of the last
+ * one. */
 typedef void local_call_fn(void *arg, const struct http_response *response,
                            const struct error *err);
 
 struct local_call;
 
-/* CONTEXT (of which neither settings nor profiles are needed) must outlive the call. NULL when
- * memory ran out; FN is then never called, and never from within. */
+/* CONTEXT (its settings and profiles are not needed) must outlive the call. FN is called later,
+ * once. NULL when memory ran out; FN is then never called. */
 struct local_call *local_call_start(const struct credentials_context *context,
-                                    const struct local_question *question, local_call_fn *fn,
+                                    const struct local_request *request, local_call_fn *fn,
                                     void *arg);
-/* Ends it without a call. NULL is fine. */
+/* Ends the call without a call of FN. NULL is fine. */
 void local_call_end(struct local_call *call);
 
-/* An answer with status 200 and a body; one whose body is a document, too (where memory runs out it
- * is taken for one: whoever reads it says so). */
+/* A response with status 200 and a body; the second one: whose body is a document. (If memory runs
+ * out it counts as a document; its reader then fails.) */
 bool local_call_has_body(const struct http_response *response);
 bool local_call_has_document(const struct http_response *response);
 

@@ -181,6 +181,14 @@ void profiles_origin(const struct profiles *profiles, enum profile_dialect diale
     buf_add_char(out, ']');
 }
 
+void profiles_origin_of_key(const struct profiles *profiles, const char *profile, const char *key,
+                            struct buf *out)
+{
+    struct span value;
+    bool in_credentials = profile_get(&profiles->credentials, profile, key, &value);
+    profiles_origin(profiles, in_credentials ? PROFILE_CREDENTIALS : PROFILE_CONFIG, profile, out);
+}
+
 static void profiles_add_names(const struct profile_file *file, const struct profile_file *but,
                                struct buf *out)
 {

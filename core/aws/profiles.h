@@ -50,6 +50,10 @@ bool profiles_get(const struct profiles *profiles, const char *profile, const ch
 void profiles_origin(const struct profiles *profiles, enum profile_dialect dialect,
                      const char *profile, struct buf *out);
 
+/* The same for the file that has KEY: the credentials file if both have it. */
+void profiles_origin_of_key(const struct profiles *profiles, const char *profile, const char *key,
+                            struct buf *out);
+
 /* Appends the names of all profiles: "a, b". */
 void profiles_names(const struct profiles *profiles, struct buf *out);
 

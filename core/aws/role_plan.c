@@ -1,30 +1,25 @@
-/* Following a role to its source. */
+/* Follows a role to its signer; codes of MFA devices. */
 #include "core/aws/role_plan.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/aws/cli_cache.h"
-#include "core/aws/stored.h"
 #include "core/json/json.h"
-
-static void role_plan_free_role(struct role *role)
-{
-    free(role->profile);
-    free(role->arn);
-    free(role->session_name);
-    free(role->external_id);
-    free(role->duration_seconds);
-    free(role->mfa_serial);
-    free(role->token_file);
-    free(role->cache);
-}
 
 void role_plan_clean_up(struct role_plan *plan)
 {
-    for (size_t i = 0; i < plan->count; i++)
-        role_plan_free_role(&plan->roles[i]);
+    for (size_t i = 0; i < plan->count; i++) {
+        struct role *role = &plan->roles[i];
+        free(role->profile);
+        free(role->arn);
+        free(role->session_name);
+        free(role->external_id);
+        free(role->duration_seconds);
+        free(role->mfa_serial);
+        free(role->token_file);
+        free(role->cache);
+    }
     free(plan->roles);
     free(plan->source);
     free(plan->origin);
@@ -40,25 +35,24 @@ void role_write_name(struct buf *out, const struct role *role)
         buf_add_text(out, "AWS_ROLE_ARN");
 }
 
-/* While a plan is made. */
-struct planner {
+struct role_planner {
     struct role_plan *plan;
     const struct profiles *profiles;
     bool no_memory;
 };
 
-static char *role_plan_store(struct planner *in, struct span text)
+static char *role_plan_copy(struct role_planner *in, struct span text)
 {
     char *copy = strndup(text.data, text.size);
     in->no_memory = in->no_memory || !copy;
     return copy;
 }
 
-/* NULL when the profile does not say. */
-static char *role_plan_take(struct planner *in, const char *profile, const char *key)
+/* NULL without such a key. */
+static char *role_plan_read(struct role_planner *in, const char *profile, const char *key)
 {
     struct span value;
-    return profiles_get(in->profiles, profile, key, &value) ? role_plan_store(in, value) : NULL;
+    return profiles_get(in->profiles, profile, key, &value) ? role_plan_copy(in, value) : NULL;
 }
 
 static bool role_plan_has(const struct profiles *profiles, const char *profile, const char *key)
@@ -67,33 +61,19 @@ static bool role_plan_has(const struct profiles *profiles, const char *profile, 
     return profiles_get(profiles, profile, key, &value);
 }
 
-/* The section that has KEY: of the credentials file where both have it. */
-static void role_plan_store_origin(struct planner *in, const char *profile, const char *key)
-{
-    CLEAN_UP(buf_clean_up) struct buf origin = {0};
-    struct span value;
-    bool in_credentials = profile_get(&in->profiles->credentials, profile, key, &value);
-    profiles_origin(in->profiles, in_credentials ? PROFILE_CREDENTIALS : PROFILE_CONFIG, profile,
-                    &origin);
-    in->plan->origin = buf_steal(&origin, NULL);
-    in->no_memory = in->no_memory || !in->plan->origin;
-}
-
-/* Either key, as for the AWS CLI: half a pair is a mistake to be told, and no reason to go on. */
-static bool role_plan_has_keys(const struct profiles *profiles, const char *profile)
-{
-    return role_plan_has(profiles, profile, "aws_access_key_id") ||
-           role_plan_has(profiles, profile, "aws_secret_access_key");
-}
-
 static bool role_plan_has_role(const struct profiles *profiles, const char *profile)
 {
     return role_plan_has(profiles, profile, "role_arn") &&
            !role_plan_has(profiles, profile, "web_identity_token_file");
 }
 
-/* The name of the AWS CLI's file is made of what Python prints for the arguments. A session's name
- * is among them only where somebody has chosen it. */
+static void role_plan_read_origin(struct role_planner *in, const char *profile, const char *key)
+{
+    CLEAN_UP(buf_clean_up) struct buf origin = {0};
+    profiles_origin_of_key(in->profiles, profile, key, &origin);
+    in->plan->origin = buf_steal(&origin, NULL);
+    in->no_memory = in->no_memory || !in->plan->origin;
+}
 
 static void role_plan_add_argument(struct buf *out, const char *name, const char *value,
                                    bool is_number)
@@ -108,7 +88,9 @@ static void role_plan_add_argument(struct buf *out, const char *name, const char
         json_write_ascii(out, span_text(value));
 }
 
-static void role_plan_name_cache(struct planner *in, struct role *role)
+/* The name of the AWS CLI's file is a digest of the arguments as Python prints them. A session name
+ * is among them only if the user has set it. */
+static void role_plan_find_cache(struct role_planner *in, struct role *role)
 {
     CLEAN_UP(buf_clean_up) struct buf arguments = {0};
     buf_add_char(&arguments, '{');
@@ -122,7 +104,7 @@ static void role_plan_name_cache(struct planner *in, struct role *role)
     in->no_memory = in->no_memory || !role->cache;
 }
 
-static struct role *role_plan_add_role(struct planner *in)
+static struct role *role_plan_add(struct role_planner *in)
 {
     struct role_plan *plan = in->plan;
     struct role *grown = reallocarray(plan->roles, plan->count + 1, sizeof *grown);
@@ -135,7 +117,6 @@ static struct role *role_plan_add_role(struct planner *in)
     return &plan->roles[plan->count++];
 }
 
-/* An empty name is none. */
 static void role_plan_drop_empty(char **text)
 {
     if (!*text || **text)
@@ -144,10 +125,10 @@ static void role_plan_drop_empty(char **text)
     *text = NULL;
 }
 
-/* A number as Python reads and prints it; what is none is passed over, as the AWS CLI does. */
-static void role_plan_read_duration(struct planner *in, struct role *role, const char *profile)
+/* A number as Python reads and prints it. As in the AWS CLI, any other text is ignored. */
+static void role_plan_read_duration(struct role_planner *in, struct role *role, const char *profile)
 {
-    char *text = role_plan_take(in, profile, "duration_seconds"), *digits = text;
+    char *text = role_plan_read(in, profile, "duration_seconds"), *digits = text;
     if (!text)
         return;
     bool negative = *digits == '-';
@@ -158,72 +139,53 @@ static void role_plan_read_duration(struct planner *in, struct role *role, const
         digits -= *digits == '\0';
         CLEAN_UP(buf_clean_up) struct buf number = {0};
         buf_printf(&number, "%s%s", negative && strcmp(digits, "0") != 0 ? "-" : "", digits);
-        role->duration_seconds = role_plan_store(in, buf_span(&number));
+        role->duration_seconds = role_plan_copy(in, buf_span(&number));
     }
     free(text);
 }
 
-/* False with ERR filled: memory ran out, or the role has no name. */
-static bool role_plan_finish_role(struct planner *in, struct role *role, struct error *err)
+/* False with ERR filled: memory ran out, or the role has no ARN. */
+static bool role_plan_finish(struct role_planner *in, struct role *role, struct error *err)
 {
     role_plan_drop_empty(&role->session_name);
     if (in->no_memory)
         return error_no_memory(err);
     bool is_named = role->arn && *role->arn;
     if (!is_named && role->profile)
-        return error_set(
-            err, ERROR_DENIED,
-            "profile %.200s does not say which role is wanted: set its role_arn to the "
-            "role's ARN, arn:aws:iam::123456789012:role/name",
-            role->profile);
+        return error_set(err, ERROR_DENIED,
+                         "profile %.200s does not name the role; set its role_arn to the role's "
+                         "ARN, arn:aws:iam::123456789012:role/name",
+                         role->profile);
     if (!is_named)
         return error_set(err, ERROR_DENIED,
-                         "AWS_WEB_IDENTITY_TOKEN_FILE is set, and AWS_ROLE_ARN, which says which "
-                         "role the token is for, is not; set it to the role's ARN");
-    role_plan_name_cache(in, role);
+                         "AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN, the role for the "
+                         "token, is not; set it to the role's ARN");
+    role_plan_find_cache(in, role);
     return !in->no_memory || error_no_memory(err);
 }
 
 /* Sources. */
 
-static bool role_plan_add_role_of(struct planner *in, const char *profile, struct error *err)
+static bool role_plan_add_role_of(struct role_planner *in, const char *profile, struct error *err)
 {
-    struct role *role = role_plan_add_role(in);
+    struct role *role = role_plan_add(in);
     if (!role)
         return error_no_memory(err);
-    role->profile = role_plan_store(in, span_text(profile));
-    role->arn = role_plan_take(in, profile, "role_arn");
-    role->session_name = role_plan_take(in, profile, "role_session_name");
-    role->external_id = role_plan_take(in, profile, "external_id");
-    role->mfa_serial = role_plan_take(in, profile, "mfa_serial");
+    role->profile = role_plan_copy(in, span_text(profile));
+    role->arn = role_plan_read(in, profile, "role_arn");
+    role->session_name = role_plan_read(in, profile, "role_session_name");
+    role->external_id = role_plan_read(in, profile, "external_id");
+    role->mfa_serial = role_plan_read(in, profile, "mfa_serial");
     role_plan_read_duration(in, role, profile);
-    return role_plan_finish_role(in, role, err);
+    return role_plan_finish(in, role, err);
 }
 
-static bool role_plan_is_visited(const struct role_plan *plan, const char *profile)
-{
-    for (size_t i = 0; i < plan->count; i++)
-        if (strcmp(plan->roles[i].profile, profile) == 0)
-            return true;
-    return false;
-}
-
-static bool role_plan_fail_circle(const struct role_plan *plan, const char *source,
-                                  struct error *err)
-{
-    error_set(err, ERROR_DENIED,
-              "the source_profile of profile %.200s goes in a circle: ", plan->roles[0].profile);
-    for (size_t i = 0; i < plan->count; i++)
-        error_add(err, "%.100s -> ", plan->roles[i].profile);
-    error_add(err, "%.100s; one of them needs a source with credentials of its own", source);
-    return false;
-}
-
-/* The profile in SOURCE signs for the last role so far; NEXT when it does so as another role. */
-static bool role_plan_check_source(const struct planner *in, const char *profile,
+/* SOURCE signs for the last role so far. NEXT: it does so as another role. */
+static bool role_plan_check_source(const struct role_planner *in, const char *profile,
                                    const char *source, bool *next, struct error *err)
 {
-    *next = false;
+    const struct role_plan *plan = in->plan;
+    bool visited = false;
     if (!profiles_has(in->profiles, source)) {
         CLEAN_UP(buf_clean_up) struct buf names = {0};
         profiles_names(in->profiles, &names);
@@ -233,15 +195,24 @@ static bool role_plan_check_source(const struct planner *in, const char *profile
                          profile, source, in->profiles->config_path, in->profiles->credentials_path,
                          buf_text(&names));
     }
-    bool keys = role_plan_has_keys(in->profiles, source);
-    if (role_plan_is_visited(in->plan, source) && (strcmp(source, profile) != 0 || !keys))
-        return role_plan_fail_circle(in->plan, source, err);
-    *next = !keys && role_plan_has_role(in->profiles, source);
-    return true;
+    /* One key is enough, as in the AWS CLI: half a pair is a mistake to report. */
+    bool has_keys = role_plan_has(in->profiles, source, "aws_access_key_id") ||
+                    role_plan_has(in->profiles, source, "aws_secret_access_key");
+    for (size_t i = 0; i < plan->count; i++)
+        visited = visited || strcmp(plan->roles[i].profile, source) == 0;
+    *next = !has_keys && role_plan_has_role(in->profiles, source);
+    if (!visited || (strcmp(source, profile) == 0 && has_keys))
+        return true;
+    error_set(err, ERROR_DENIED,
+              "the source_profile of profile %.200s goes in a circle: ", plan->roles[0].profile);
+    for (size_t i = 0; i < plan->count; i++)
+        error_add(err, "%.100s -> ", plan->roles[i].profile);
+    error_add(err, "%.100s; one of them needs a source with credentials of its own", source);
+    return false;
 }
 
 /* The words are the AWS CLI's, case included. */
-static bool role_plan_take_place(struct role_plan *plan, const char *profile, const char *place,
+static bool role_plan_read_place(struct role_plan *plan, const char *profile, const char *place,
                                  struct error *err)
 {
     static const char *const places[] = {[ROLE_SIGNED_BY_ENVIRONMENT] = "Environment",
@@ -253,33 +224,33 @@ static bool role_plan_take_place(struct role_plan *plan, const char *profile, co
             return true;
         }
     return error_set(err, ERROR_DENIED,
-                     "profile %.200s has credential_source = %.60s, which is none of Environment, "
-                     "Ec2InstanceMetadata and EcsContainer; correct it",
+                     "profile %.200s has credential_source = %.60s, which is not one of "
+                     "Environment, Ec2InstanceMetadata and EcsContainer; correct it",
                      profile, place);
 }
 
-/* PROFILE's source; NEXT gets its name when it is a role itself, for the caller to free. */
-static bool role_plan_follow(struct planner *in, const char *profile, char **next,
+/* Follows PROFILE to its source. NEXT gets the source's name if it is a role itself, for the caller
+ * to free. */
+static bool role_plan_follow(struct role_planner *in, const char *profile, char **next,
                              struct error *err)
 {
-    char *source = role_plan_take(in, profile, "source_profile");
-    char *place = role_plan_take(in, profile, "credential_source");
+    char *source = role_plan_read(in, profile, "source_profile");
+    char *place = role_plan_read(in, profile, "credential_source");
     bool goes_on = false, ok;
     *next = NULL;
     if (in->no_memory)
         ok = error_no_memory(err);
     else if (!source && !place)
         ok = error_set(err, ERROR_DENIED,
-                       "profile %.200s has role_arn, and does not say whose keys ask for the role: "
-                       "give it source_profile (a profile with credentials) or credential_source",
+                       "profile %.200s has role_arn, but no keys to sign with; add source_profile "
+                       "(a profile with credentials) or credential_source",
                        profile);
     else if (source && place)
         ok = error_set(err, ERROR_DENIED,
-                       "profile %.200s has both source_profile and credential_source; take one "
-                       "away",
+                       "profile %.200s has both source_profile and credential_source; remove one",
                        profile);
     else if (place)
-        ok = role_plan_take_place(in->plan, profile, place, err);
+        ok = role_plan_read_place(in->plan, profile, place, err);
     else
         ok = role_plan_check_source(in, profile, source, &goes_on, err);
     free(place);
@@ -298,11 +269,11 @@ enum credentials_found role_plan_of_sources(struct role_plan *plan,
                                             const struct credentials_context *context,
                                             struct error *err)
 {
-    struct planner in = {.plan = plan, .profiles = context->profiles};
+    struct role_planner in = {.plan = plan, .profiles = context->profiles};
     if (!role_plan_has_role(in.profiles, context->profile))
         return CREDENTIALS_ABSENT;
-    role_plan_store_origin(&in, context->profile, "role_arn");
-    char *profile = role_plan_store(&in, span_text(context->profile)), *next = NULL;
+    role_plan_read_origin(&in, context->profile, "role_arn");
+    char *profile = role_plan_copy(&in, span_text(context->profile)), *next = NULL;
     bool ok = profile || error_no_memory(err);
     while (ok && profile) {
         ok = role_plan_add_role_of(&in, profile, err) && role_plan_follow(&in, profile, &next, err);
@@ -314,19 +285,20 @@ enum credentials_found role_plan_of_sources(struct role_plan *plan,
 
 /* Web identity. */
 
-/* The environment goes before the profile, key by key; as for the AWS CLI, a variable that is empty
- * is there. */
-static const char *role_plan_stated(const struct credentials_context *context, const char *variable)
+/* The environment goes before the profile, key by key. As in the AWS CLI, an empty variable is
+ * set. */
+static const char *role_plan_find_variable(const struct credentials_context *context,
+                                           const char *variable)
 {
-    return context->asked_for || context->is_source ? NULL : getenv(variable);
+    return context->by_option || context->is_source ? NULL : getenv(variable);
 }
 
-static char *role_plan_take_stated(struct planner *in, const struct credentials_context *context,
-                                   const char *variable, const char *key)
+static char *role_plan_read_variable(struct role_planner *in,
+                                     const struct credentials_context *context,
+                                     const char *variable, const char *key)
 {
-    const char *value = role_plan_stated(context, variable);
-    return value ? role_plan_store(in, span_text(value))
-                 : role_plan_take(in, context->profile, key);
+    const char *value = role_plan_find_variable(context, variable);
+    return value ? role_plan_copy(in, span_text(value)) : role_plan_read(in, context->profile, key);
 }
 
 enum credentials_found role_plan_of_web_identity(struct role_plan *plan,
@@ -334,26 +306,106 @@ enum credentials_found role_plan_of_web_identity(struct role_plan *plan,
                                                  struct error *err)
 {
     static const char variable[] = "AWS_WEB_IDENTITY_TOKEN_FILE";
-    struct planner in = {.plan = plan, .profiles = context->profiles};
-    char *file = role_plan_take_stated(&in, context, variable, "web_identity_token_file");
+    struct role_planner in = {.plan = plan, .profiles = context->profiles};
+    char *file = role_plan_read_variable(&in, context, variable, "web_identity_token_file");
     role_plan_drop_empty(&file);
     if (!file && !in.no_memory)
         return CREDENTIALS_ABSENT;
-    struct role *role = role_plan_add_role(&in);
+    struct role *role = role_plan_add(&in);
     if (role && file) {
         role->token_file = stored_path(file);
         in.no_memory = in.no_memory || !role->token_file;
-        if (role_plan_stated(context, variable)) {
-            plan->origin = role_plan_store(&in, span_text(variable));
+        if (role_plan_find_variable(context, variable)) {
+            plan->origin = role_plan_copy(&in, span_text(variable));
         } else {
-            role->profile = role_plan_store(&in, span_text(context->profile));
-            role_plan_store_origin(&in, context->profile, "web_identity_token_file");
+            role->profile = role_plan_copy(&in, span_text(context->profile));
+            role_plan_read_origin(&in, context->profile, "web_identity_token_file");
         }
-        role->arn = role_plan_take_stated(&in, context, "AWS_ROLE_ARN", "role_arn");
+        role->arn = role_plan_read_variable(&in, context, "AWS_ROLE_ARN", "role_arn");
         role->session_name =
-            role_plan_take_stated(&in, context, "AWS_ROLE_SESSION_NAME", "role_session_name");
+            role_plan_read_variable(&in, context, "AWS_ROLE_SESSION_NAME", "role_session_name");
     }
     free(file);
-    bool ok = role && !in.no_memory ? role_plan_finish_role(&in, role, err) : error_no_memory(err);
+    bool ok = role && !in.no_memory ? role_plan_finish(&in, role, err) : error_no_memory(err);
     return ok ? CREDENTIALS_FOUND : CREDENTIALS_FAILED;
+}
+
+/* Codes of MFA devices. */
+
+struct mfa_code {
+    char *serial;    /* owned */
+    struct buf code; /* a secret */
+    struct mfa_code *next;
+};
+
+static void mfa_free_code(struct mfa_code *code)
+{
+    buf_clean_up_secret(&code->code);
+    free(code->serial);
+    free(code);
+}
+
+void mfa_codes_clean_up(struct mfa_codes *codes)
+{
+    for (struct mfa_code *each = codes->first, *next; each; each = next) {
+        next = each->next;
+        mfa_free_code(each);
+    }
+    codes->first = NULL;
+}
+
+bool mfa_codes_take(struct mfa_codes *codes, const char *serial, struct buf *out)
+{
+    for (struct mfa_code **link = &codes->first; *link; link = &(*link)->next) {
+        struct mfa_code *found = *link;
+        if (strcmp(found->serial, serial) != 0)
+            continue;
+        *link = found->next;
+        buf_add_span(out, buf_span(&found->code));
+        mfa_free_code(found);
+        return true;
+    }
+    return false;
+}
+
+static enum mfa_input mfa_prompt(struct mfa_codes *codes, const char *serial, mfa_prompt_fn *prompt,
+                                 void *arg, struct error *err)
+{
+    struct mfa_code *code = calloc(1, sizeof *code);
+    if (!code || !(code->serial = strdup(serial))) {
+        free(code);
+        error_no_memory(err);
+        return MFA_FAILED;
+    }
+    enum mfa_input input = prompt(arg, serial, &code->code, err);
+    if (input == MFA_TYPED && !code->code.failed) {
+        code->next = codes->first;
+        codes->first = code;
+        return input;
+    }
+    if (input == MFA_TYPED)
+        error_no_memory(err);
+    mfa_free_code(code);
+    return input == MFA_TYPED ? MFA_FAILED : input;
+}
+
+bool mfa_codes_prompt(struct mfa_codes *codes, const struct credentials_context *context,
+                      mfa_prompt_fn *prompt, void *arg, struct error *err)
+{
+    CLEAN_UP(role_plan_clean_up) struct role_plan plan = {0};
+    struct clock *clock = loop_clock(context->loop);
+    const char *key = getenv("AWS_ACCESS_KEY_ID");
+    enum mfa_input input = MFA_TYPED;
+    struct error ignored; /* the request for credentials will fail with it */
+    if ((key && *key && !context->by_option) ||
+        role_plan_of_sources(&plan, context, &ignored) != CREDENTIALS_FOUND)
+        return true;
+    for (size_t i = 0; input == MFA_TYPED && i < plan.count; i++) {
+        CLEAN_UP(credentials_clean_up) struct credentials cached = {0};
+        if (cli_cache_read(plan.roles[i].cache, clock->wall_ms(clock), &cached))
+            break;
+        if (plan.roles[i].mfa_serial)
+            input = mfa_prompt(codes, plan.roles[i].mfa_serial, prompt, arg, err);
+    }
+    return input != MFA_FAILED;
 }

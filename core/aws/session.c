@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/aws/credentials_cache.h"
-#include "core/aws/credentials_chain.h"
+#include "core/aws/credentials_providers.h"
 #include "core/aws/sts.h"
 
 /* An address, and whose it is. */
@@ -38,11 +38,11 @@ struct aws_session *aws_session_new(struct aws_settings *settings,
         .mfa_codes = &session->codes,
         .settings = settings,
         .profile = aws_settings_profile_in_force(settings),
-        .asked_for = settings->asked_for,
+        .by_option = settings->by_option,
     };
     struct credentials_provider *chain = credentials_chain_new(&session->context);
     if (chain)
-        session->credentials = credentials_cache_new(parts->loop, parts->log, chain);
+        session->credentials = credentials_cache_new(chain);
     if (session->credentials)
         return session;
     aws_session_destroy(session);
@@ -60,8 +60,7 @@ void aws_session_destroy(struct aws_session *session)
 {
     if (!session)
         return;
-    if (session->credentials)
-        session->credentials->ops->destroy(session->credentials);
+    credentials_provider_destroy(session->credentials);
     mfa_codes_clean_up(&session->codes);
     for (struct located *each = session->located, *next; each; each = next) {
         next = each->next;
@@ -103,11 +102,11 @@ const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
 }
 
 bool aws_session_request_codes(struct aws_session *session, const struct profiles *profiles,
-                               mfa_ask_fn *ask, void *arg, struct error *err)
+                               mfa_prompt_fn *ask, void *arg, struct error *err)
 {
     struct credentials_context context = session->context;
     context.profiles = profiles;
-    return mfa_codes_request(&session->codes, &context, ask, arg, err);
+    return mfa_codes_prompt(&session->codes, &context, ask, arg, err);
 }
 
 const struct aws_settings *aws_session_settings(const struct aws_session *session)

@@ -6,7 +6,7 @@
 #include "core/aws/call.h"
 #include "core/aws/credentials.h"
 #include "core/aws/endpoint.h"
-#include "core/aws/mfa.h"
+#include "core/aws/role_plan.h"
 #include "core/aws/settings.h"
 
 struct aws_session;
@@ -28,7 +28,7 @@ void aws_session_destroy(struct aws_session *session); /* NULL is fine */
 /* Asks for what the session's credentials can't be had without (mfa.h). PROFILES may be without
  * their secrets. False with ERR filled. */
 bool aws_session_request_codes(struct aws_session *session, const struct profiles *profiles,
-                               mfa_ask_fn *ask, void *arg, struct error *err);
+                               mfa_prompt_fn *ask, void *arg, struct error *err);
 
 const struct aws_settings *aws_session_settings(const struct aws_session *session);
 

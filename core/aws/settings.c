@@ -133,7 +133,7 @@ static void settings_pick_profile(struct lookup *in)
 {
     const struct aws_options *options = in->options;
     struct span name = span_text(options->profile);
-    in->settings->asked_for = options->profile != NULL;
+    in->settings->by_option = options->profile != NULL;
     if (options->profile)
         settings_store_origin(in, AWS_SETTING_PROFILE,
                               options->profile_named_by ? options->profile_named_by : "--profile");
@@ -182,7 +182,7 @@ static void settings_write_cure(const struct lookup *in, struct buf *out)
     }
     buf_printf(out, "; %smake it: aws configure", names.size > 0 ? "name one of them, or " : "");
     aws_add_profile_option(out, wanted);
-    if (in->settings->asked_for && settings_variable("AWS_ACCESS_KEY_ID"))
+    if (in->settings->by_option && settings_variable("AWS_ACCESS_KEY_ID"))
         buf_add_text(out, "; AWS_ACCESS_KEY_ID is not used where a profile is named so");
 }
 
@@ -193,7 +193,7 @@ static bool settings_check_profile(const struct lookup *in, struct error *err)
     const char *named_by = settings->origins[AWS_SETTING_PROFILE];
     if (!settings->profile)
         return true;
-    if (!settings->profile[0] && !settings->asked_for)
+    if (!settings->profile[0] && !settings->by_option)
         return error_set(err, ERROR_DENIED,
                          "%s is set and empty, which the AWS CLI takes for the name of a profile; "
                          "unset it, or name a profile",
@@ -423,7 +423,7 @@ bool aws_settings_url(const struct aws_settings *settings, enum aws_service serv
     *url = settings->urls[service];
     if (*url && !aws_url_parse(span_text(*url), &parts)) {
         CLEAN_UP(buf_clean_up) struct buf told = {0};
-        aws_url_write_told(&told, span_text(*url));
+        aws_url_write_shown(&told, span_text(*url));
         return error_set(err, ERROR_INVALID,
                          "\"%.200s\" is no endpoint (%s): http:// or https://, a host, perhaps a "
                          "port and a path, such as http://127.0.0.1:8000",
@@ -494,7 +494,7 @@ void aws_settings_clean_up(struct aws_settings *settings)
 /* Whether keys in the environment are whose requests are signed. */
 static bool settings_uses_environment(const struct aws_settings *settings)
 {
-    return !settings->asked_for && settings_variable("AWS_ACCESS_KEY_ID");
+    return !settings->by_option && settings_variable("AWS_ACCESS_KEY_ID");
 }
 
 static bool settings_same_text(const char *a, const char *b)
@@ -512,7 +512,7 @@ bool aws_settings_equal(const struct aws_settings *a, const struct aws_settings 
         (!a->of_machine && !settings_same_text(a->region, b->region)) || a->fips != b->fips ||
         a->dual_stack != b->dual_stack || a->account_mode != b->account_mode ||
         a->max_attempts != b->max_attempts || !settings_same_text(a->ca_bundle, b->ca_bundle) ||
-        a->asked_for != b->asked_for ||
+        a->by_option != b->by_option ||
         !settings_same_text(a->missing_services, b->missing_services) ||
         environment != settings_uses_environment(b))
         return false;

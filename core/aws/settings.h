@@ -50,7 +50,7 @@ enum aws_setting {
 
 struct aws_settings {
     char *profile;   /* owned; NULL when none was named */
-    bool asked_for;  /* it was named by an option */
+    bool by_option;  /* it was named by an option */
     char *region;    /* owned; without the "fips-" that some names have, which is in FIPS then. NULL
                       * where nobody names one: then the machine's counts, if it is known there */
     bool of_machine; /* so it is, whether it is known yet or not */

@@ -1,56 +1,53 @@
-/* Tokens of SSO (IAM Identity Center): `aws sso login` leaves one in ~/.aws/sso/cache, which is
- * read anew each time, so that signing in in another terminal helps at once, and refreshed and
- * written back as the AWS CLI does it. */
+/* Tokens of SSO (IAM Identity Center). `aws sso login` writes a token to ~/.aws/sso/cache. The file
+ * is read for each request, so that a sign-in in another terminal takes effect at once; the token
+ * is refreshed and written back as the AWS CLI does it. */
 #ifndef DDBFS_CORE_AWS_SSO_TOKEN_H
 #define DDBFS_CORE_AWS_SSO_TOKEN_H
 
 #include "core/aws/credentials.h"
+#include "core/base/list.h"
 
 enum {
-    SSO_TOKEN_EARLY_MS = 15 * 60 * 1000, /* with less left than this, a token is refreshed */
-    SSO_TOKEN_PAUSE_MS = 60 * 1000, /* how long a valid one is left alone that was not refreshed */
+    SSO_TOKEN_EARLY_MS = 15 * 60 * 1000, /* a token that expires sooner is refreshed */
+    SSO_TOKEN_PAUSE_MS = 60 * 1000,      /* between two refreshes of a token that is still valid */
 };
 
-/* What somebody is signed in to. All borrowed. */
+/* The place of a sign-in. All members are borrowed. */
 struct sso_login {
-    const char *profile; /* whose settings they are */
-    const char *session; /* the name of [sso-session NAME]; NULL in profiles without one, whose
-                          * tokens can't be refreshed */
+    const char *profile; /* the profile with these settings */
+    const char *session; /* the name of [sso-session NAME]; NULL in profiles without a session,
+                          * whose tokens cannot be refreshed */
     const char *start_url;
     const char *region;
 };
 
 enum sso_token_state {
     SSO_TOKEN_VALID,
-    SSO_TOKEN_REFRESHING, /* ask again when told to */
+    SSO_TOKEN_REFRESHING, /* the waiter is called after the refresh, and calls again */
     SSO_TOKEN_FAILED,
 };
 
-/* The tokens that are in use, each with its refresh: profiles of one session have one token, whose
- * refresh tokens are good once. */
+/* The tokens in use, each with its refresh. Profiles of one session share a token, because a
+ * refresh token is valid once. */
 struct sso_tokens;
 
 struct sso_tokens *sso_tokens_new(void);            /* NULL when memory ran out */
 void sso_tokens_destroy(struct sso_tokens *tokens); /* NULL is fine */
 
-/* Who waits for a refresh: FN is called once, later, never from within. Storage is the waiter's
- * own, and all else zero at first. */
+/* Waits for a refresh: FN is called once, later, never from within. The other members are zero at
+ * first. To leave, remove the node. */
 struct sso_waiter {
     loop_fn *fn;
     void *arg;
-    struct sso_waiter *next;
-    struct sso_waiter **link; /* what points to it; NULL while it does not wait */
-    bool served; /* it has waited for a refresh with its own authorities: it begins no other */
+    struct list_node node;
+    bool served; /* a refresh with the waiter's own authorities has ended: it begins no other */
 };
 
-/* FN is not called any more. */
-void sso_waiter_leave(struct sso_waiter *waiter);
-
-/* Appends a valid token to OUT (a secret), fills ERR, or lets WAITER wait, which is to ask again
- * then as the same one. NULL gets what there is. A refresh goes on even if nobody waits for it any
- * more, since the service may have replaced the refresh token already. CONTEXT is the asker's; its
- * loop, transport and log outlive TOKENS. */
-enum sso_token_state sso_tokens_take(struct sso_tokens *tokens,
+/* Appends a valid token to OUT (a secret), or fills ERR, or adds WAITER to a refresh. With a WAITER
+ * of NULL the token is never refreshed. A refresh goes on without waiters, because the service may
+ * already have replaced the refresh token. The loop, transport and log of CONTEXT outlive TOKENS.
+ */
+enum sso_token_state sso_tokens_find(struct sso_tokens *tokens,
                                      const struct credentials_context *context,
                                      const struct sso_login *login, struct sso_waiter *waiter,
                                      struct buf *out, struct error *err);

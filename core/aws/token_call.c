@@ -1,4 +1,4 @@
-/* Asking services that give tokens and credentials. */
+/* Requests to services that issue tokens and credentials. */
 #include "core/aws/token_call.h"
 
 #include <ctype.h>
@@ -6,21 +6,21 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "core/aws/aws_error.h"
+#include "core/aws/aws_fault.h"
 #include "core/base/printable.h"
 #include "core/net/gzip.h"
 
 enum {
-    MAX_ANSWER = 1024 * 1024, /* the largest has some kilobytes */
+    MAX_RESPONSE = 1024 * 1024, /* the largest has some kilobytes */
     SHORTEST_SECRET = 12,
 };
 
 struct token_call {
-    const char *what;
+    const char *name;
     const struct log *log;
     struct aws_call *call;
     struct buf url, path, host, query, region; /* of the request, which borrows them */
-    struct buf secret, body;                   /* secrets; no BODY where that is open */
+    struct buf secret, body;                   /* secrets; BODY is empty if it is open */
     struct aws_header headers[3];
     size_t header_count;
     token_call_fn *fn;
@@ -41,6 +41,13 @@ struct aws_client token_call_client(const struct credentials_context *context)
     };
 }
 
+void token_call_copy_fault(struct error *to, const struct error *from)
+{
+    memcpy(to->code, from->code, sizeof to->code);
+    memcpy(to->request_id, from->request_id, sizeof to->request_id);
+    to->http_status = from->http_status;
+}
+
 static void token_call_free_call(struct token_call *call)
 {
     buf_clean_up(&call->url);
@@ -53,9 +60,9 @@ static void token_call_free_call(struct token_call *call)
     free(call);
 }
 
-/* Reading. */
+/* The response. */
 
-/* What stands between a namespace and a URL, as in "ns#Code:http://…". */
+/* Copies the code between a namespace and a URL, as in "ns#Code:http://…". */
 static void token_call_copy_code(char out[64], const char *text)
 {
     struct span code = span_of(text, strcspn(text, ":"));
@@ -65,7 +72,7 @@ static void token_call_copy_code(char out[64], const char *text)
     printable_copy(out, 64, code, PRINTABLE_WORD);
 }
 
-static const char *token_call_first_text(const struct document *document, const char *const *names)
+static const char *token_call_find_text(const struct document *document, const char *const *names)
 {
     for (; document && *names; names++) {
         const char *text = document_text(document, *names);
@@ -75,16 +82,16 @@ static const char *token_call_first_text(const struct document *document, const 
     return NULL;
 }
 
-/* A throttle has to be known as one, for it is waited for; else OAuth's own word tells more than
- * the kind of exception. */
+/* A throttle must be recognized, because it is retried. Otherwise OAuth's own code is more specific
+ * than the kind of exception. */
 static void token_call_read_code(const struct http_response *response,
                                  const struct document *document, char out[64])
 {
-    static const char *const names[] = {"__type", "code", "Error.Code", NULL}, *const oauth[] = {
-                                                                                   "error", NULL};
+    static const char *const names[] = {"__type", "code", "Error.Code", NULL};
+    static const char *const oauth[] = {"error", NULL};
     const char *header = http_header(response, "X-Amzn-Errortype");
-    const char *code = header ? header : token_call_first_text(document, names);
-    const char *word = token_call_first_text(document, oauth);
+    const char *code = header ? header : token_call_find_text(document, names);
+    const char *word = token_call_find_text(document, oauth);
     out[0] = '\0';
     if (code)
         token_call_copy_code(out, code);
@@ -94,8 +101,8 @@ static void token_call_read_code(const struct http_response *response,
         token_call_copy_code(out, "TooManyRequestsException");
 }
 
-/* Services quote what they refuse: whether TEXT has the secret in it, or a word that is as long as
- * one and was sent. */
+/* Services quote values that they refuse. Whether TEXT contains the secret, or a word that was sent
+ * and is as long as a secret. */
 static bool token_call_quotes_secret(const struct token_call *call, const char *text)
 {
     if (call->secret.size && strstr(text, call->secret.data))
@@ -113,50 +120,36 @@ static bool token_call_quotes_secret(const struct token_call *call, const char *
     return false;
 }
 
-static void token_call_set_refusal(const struct token_call *call,
-                                   const struct http_response *response,
-                                   const struct document *document, struct error *err)
+static void token_call_read_refusal(const struct token_call *call,
+                                    const struct http_response *response,
+                                    const struct document *document, struct error *err)
 {
     static const char *const names[] = {"message", "Message", "error_description", "Error.Message",
                                         NULL};
     char code[64], sentence[320];
-    const char *told = token_call_first_text(document, names);
-    if (!told || token_call_quotes_secret(call, told))
-        told = "no reason that could be shown";
-    aws_fault_copy_sentence(sentence, sizeof sentence, span_text(told));
+    const char *text = token_call_find_text(document, names);
+    if (!text || token_call_quotes_secret(call, text))
+        text = "no reason that could be shown";
+    aws_fault_copy_sentence(sentence, sizeof sentence, span_text(text));
     token_call_read_code(response, document, code);
-    bool throttled = retry_is_throttle(code);
-    if (!code[0] && response->status < 500)
+    bool throttled = retry_is_throttle(code), failed = response->status >= 500;
+    if (!code[0] && !failed)
         error_set(err, ERROR_BAD_ANSWER,
-                  "the answer is not that of %s (HTTP %d); is %s its endpoint, or does a proxy "
-                  "answer in its place?",
-                  call->what, response->status, buf_text(&call->url));
+                  "the response is not from %s (HTTP %d); check that %s is its endpoint, and that "
+                  "no proxy responds in its place",
+                  call->name, response->status, buf_text(&call->url));
     else
         error_set(err,
-                  throttled                 ? ERROR_THROTTLED
-                  : response->status >= 500 ? ERROR_SERVICE
-                                            : ERROR_DENIED,
-                  "%s %s: %s (%s%sHTTP %d)%s", call->what,
-                  throttled                 ? "is throttled"
-                  : response->status >= 500 ? "failed"
-                                            : "says",
+                  throttled ? ERROR_THROTTLED
+                  : failed  ? ERROR_SERVICE
+                            : ERROR_DENIED,
+                  "%s %s: %s (%s%sHTTP %d)%s", call->name,
+                  throttled ? "is throttled"
+                  : failed  ? "failed"
+                            : "says",
                   sentence, code, code[0] ? ", " : "", response->status,
-                  throttled || response->status >= 500 ? "; try again later" : "");
+                  throttled || failed ? "; try again later" : "");
     memcpy(err->code, code, sizeof code);
-}
-
-/* What came in place of JSON, where that can be seen. */
-static void token_call_add_language(const struct token_call *call, struct span body,
-                                    struct error *err)
-{
-    while (body.size > 0 && memchr(" \t\r\n", body.data[0], 4))
-        body = span_from(body, 1);
-    if (err->kind == ERROR_BAD_ANSWER && span_starts(body, SPAN_LITERAL("<")))
-        error_add(
-            err,
-            ", but XML or HTML, though JSON was asked for; is %s its endpoint (some emulators "
-            "know XML alone), or does a proxy answer in its place?",
-            buf_text(&call->url));
 }
 
 static void *token_call_decode(void *arg, const struct http_response *response, struct error *err)
@@ -166,23 +159,30 @@ static void *token_call_decode(void *arg, const struct http_response *response, 
     struct span body = response->body;
     const char *encoding = http_header(response, "Content-Encoding");
     if (encoding && strcasecmp(encoding, "gzip") == 0) {
-        gzip_inflate(body, MAX_ANSWER, &inflated); /* what fails leaves nothing, which is no JSON */
+        gzip_inflate(body, MAX_RESPONSE, &inflated); /* empty on failure, which is no JSON */
         body = buf_span(&inflated);
     }
     struct error why = {0};
-    char name[64];
-    snprintf(name, sizeof name, "the answer of %s", call->what);
-    struct document *document = document_parse(body, name, &why);
+    char what[64];
+    snprintf(what, sizeof what, "the response of %s", call->name);
+    struct document *document = document_parse(body, what, &why);
     if (document && response->status == 200)
         return document;
     if (response->status == 200) {
         *err = why;
-        token_call_add_language(call, body, err);
+        while (body.size > 0 && memchr(" \t\r\n", body.data[0], 4))
+            body = span_from(body, 1);
+        if (err->kind == ERROR_BAD_ANSWER && span_starts(body, SPAN_LITERAL("<")))
+            error_add(err,
+                      ", but XML or HTML, although the request accepts JSON only; check that %s is "
+                      "its endpoint (some emulators know XML only), and that no proxy responds in "
+                      "its place",
+                      buf_text(&call->url));
     } else {
-        token_call_set_refusal(call, response, document, err);
+        token_call_read_refusal(call, response, document, err);
     }
     err->http_status = response->status;
-    aws_request_id(response, err->request_id);
+    aws_fault_read_request_id(response, err->request_id);
     document_free(document);
     return NULL;
 }
@@ -197,7 +197,7 @@ static void token_call_sent(void *arg)
 static void token_call_attempted(void *arg, const struct aws_attempt *attempt)
 {
     struct token_call *call = arg;
-    log_line(call->log, LOG_LEVEL_INFO, "asked %s status=%d ms=%lld%s%s", call->what,
+    log_line(call->log, LOG_LEVEL_INFO, "request to %s status=%d ms=%lld%s%s", call->name,
              attempt->err ? attempt->err->http_status : 200, (long long)attempt->took_ms,
              attempt->err ? " error=" : "", attempt->err ? error_word(attempt->err->kind) : "");
 }
@@ -212,54 +212,55 @@ static void token_call_done(void *arg, void *result, const struct error *err, un
     fn(fn_arg, result, err);
 }
 
-struct token_call *token_call_start(struct aws_client *client,
-                                    const struct token_question *question, token_call_fn *fn,
-                                    void *arg)
+static void token_call_add_header(struct token_call *call, const char *name, struct span value)
+{
+    call->headers[call->header_count++] = (struct aws_header){name, value};
+}
+
+struct token_call *token_call_start(struct aws_client *client, const struct token_request *request,
+                                    token_call_fn *fn, void *arg)
 {
     static const struct aws_call_ops ops = {token_call_decode, token_call_sent,
                                             token_call_attempted, token_call_done};
-    const struct aws_endpoint *endpoint = question->endpoint;
+    const struct aws_endpoint *endpoint = request->endpoint;
     struct clock *clock = loop_clock(client->loop);
     struct token_call *call = calloc(1, sizeof *call);
     if (!call)
         return NULL;
-    *call = (struct token_call){.what = question->what, .log = client->log, .fn = fn, .arg = arg};
-    bool is_root = !question->path[0];
-    buf_printf(&call->url, "%s%s%s%s", is_root ? endpoint->root_url : endpoint->url, question->path,
-               question->query[0] ? "?" : "", question->query);
-    buf_printf(&call->path, "%s%s", is_root ? endpoint->root_path : endpoint->path, question->path);
+    *call = (struct token_call){.name = request->name, .log = client->log, .fn = fn, .arg = arg};
+    bool is_root = !request->path[0];
+    buf_printf(&call->url, "%s%s%s%s", is_root ? endpoint->root_url : endpoint->url, request->path,
+               request->query[0] ? "?" : "", request->query);
+    buf_printf(&call->path, "%s%s", is_root ? endpoint->root_path : endpoint->path, request->path);
     buf_add_text(&call->region, endpoint->signing_region);
     buf_add_text(&call->host, endpoint->host);
-    buf_add_text(&call->query, question->query);
-    buf_add_text(&call->secret, question->secret_value ? question->secret_value : "");
-    if (!question->is_open)
-        buf_add_span(&call->body, question->body);
-    if (question->content_type)
-        call->headers[call->header_count++] =
-            (struct aws_header){"Content-Type", span_text(question->content_type)};
-    if (question->accept)
-        call->headers[call->header_count++] =
-            (struct aws_header){"Accept", span_text(question->accept)};
-    if (question->secret_name)
-        call->headers[call->header_count++] =
-            (struct aws_header){question->secret_name, buf_span(&call->secret)};
-    struct aws_request request = {
-        .service = question->service,
+    buf_add_text(&call->query, request->query);
+    buf_add_text(&call->secret, request->secret_value ? request->secret_value : "");
+    if (!request->is_open)
+        buf_add_span(&call->body, request->body);
+    if (request->content_type)
+        token_call_add_header(call, "Content-Type", span_text(request->content_type));
+    if (request->accept)
+        token_call_add_header(call, "Accept", span_text(request->accept));
+    if (request->secret_name)
+        token_call_add_header(call, request->secret_name, buf_span(&call->secret));
+    struct aws_request to_send = {
+        .service = request->service,
         .region = buf_text(&call->region),
         .url = buf_text(&call->url),
         .host = buf_text(&call->host),
         .path = buf_text(&call->path),
         .query = buf_text(&call->query),
-        .method = question->method,
+        .method = request->method,
         .headers = call->headers,
         .header_count = call->header_count,
-        .body = question->body,
-        .max_answer = MAX_ANSWER,
+        .body = request->body,
+        .max_answer = MAX_RESPONSE,
         .share = buf_text(&call->host),
     };
     if (!call->url.failed && !call->path.failed && !call->host.failed && !call->query.failed &&
         !call->region.failed && !call->secret.failed && !call->body.failed)
-        call->call = aws_call_start(client, &request, clock->now_ms(clock) + question->within_ms,
+        call->call = aws_call_start(client, &to_send, clock->now_ms(clock) + request->timeout_ms,
                                     &ops, call);
     if (call->call)
         return call;

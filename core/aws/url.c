@@ -112,7 +112,7 @@ bool aws_url_parse(struct span text, struct aws_url *url)
 }
 
 /* A password may hold a slash that nobody encoded, so what stands before the last @ of all goes. */
-void aws_url_write_told(struct buf *out, struct span text)
+void aws_url_write_shown(struct buf *out, struct span text)
 {
     static const char scheme_end[] = "://";
     const char *at = memrchr(text.data, '@', text.size);

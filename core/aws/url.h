@@ -18,7 +18,7 @@ bool aws_url_parse(struct span text, struct aws_url *url);
 
 /* Appends TEXT, an address or what somebody took for one, as it may be told: "https://…@host/" for
  * one with a user's name and a password, wherever they end. */
-void aws_url_write_told(struct buf *out, struct span text);
+void aws_url_write_shown(struct buf *out, struct span text);
 
 /* What libcurl will send as the Host header: the port only when it is not the scheme's own. */
 void aws_url_write_host(struct buf *out, const struct aws_url *url);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/aws/aws_error.h"
+#include "core/aws/aws_fault.h"
 #include "core/aws/retry.h"
 #include "core/dynamo/refusal.h"
 #include "core/net/gzip.h"
@@ -655,7 +655,7 @@ struct answer *answer_new(const struct answer_question *question,
     answer->owner.release = answer_release;
     answer->took_ms = response->elapsed_ms;
     answer->capacity = -1;
-    aws_request_id(response, answer->request_id);
+    aws_fault_read_request_id(response, answer->request_id);
     if (answer_read_response(answer, question, response, err)) {
         answer->owner.bytes = sizeof *answer + answer->body.capacity + json_memory(&answer->doc) +
                               arena_memory(&answer->arena);

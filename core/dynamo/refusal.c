@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/aws/arn.h"
-#include "core/aws/aws_error.h"
+#include "core/aws/aws_fault.h"
 #include "core/aws/retry.h"
 #include "core/base/buf.h"
 #include "core/base/printable.h"

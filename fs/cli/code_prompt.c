@@ -105,12 +105,12 @@ static bool code_prompt_request(int terminal, const char *serial, struct buf *co
     return typed;
 }
 
-enum mfa_asked code_prompt(void *arg, const char *serial, struct buf *code, struct error *err)
+enum mfa_input code_prompt(void *arg, const char *serial, struct buf *code, struct error *err)
 {
     int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     (void)arg;
     if (terminal < 0)
-        return MFA_NOBODY;
+        return MFA_NO_TERMINAL;
     bool typed = code_prompt_request(terminal, serial, code);
     close(terminal);
     if (typed)

@@ -6,6 +6,6 @@
 
 /* On the terminal that controls this process, wherever its standard streams go; what is typed is
  * not shown. ARG is not used. */
-mfa_ask_fn code_prompt;
+mfa_prompt_fn code_prompt;
 
 #endif

@@ -39,7 +39,7 @@ def test_a_token(signer, container, tmp_path):
     assert signer(env=env) == "CONTAINER"
     path.write_text("of-the-file\n")
     told = signer(env=env)
-    assert "holds a line's end" in told and str(path) in told and "of-the-file" not in told
+    assert "contains a line end" in told and str(path) in told and "of-the-file" not in told
 
 
 @pytest.mark.parametrize("how", ["missing", "directory", "fifo", "unset"])

@@ -38,7 +38,7 @@ def test_version_1(signer, ec2, status):
     assert "x-aws-ec2-metadata-token" not in ec2.requests[-1].headers
     assert agrees(signer, ec2, {}) == "MACHINE"
     told = signer(env={**ec2.environment, "AWS_EC2_METADATA_V1_DISABLED": "true"})
-    assert f"gives no token (HTTP {status})" in told
+    assert f"sends no token (HTTP {status})" in told
 
 
 @pytest.mark.parametrize("status", [400, 500, 503])
@@ -67,7 +67,7 @@ def test_settings_of_a_profile(signer, ec2):
     env = {OFF: None}
     assert signer("--profile", "x", env=env) == "MACHINE"
     ec2.tokens = 403
-    assert "gives no token" in signer("--profile", "x", env=env)
+    assert "sends no token" in signer("--profile", "x", env=env)
 
 
 @pytest.mark.parametrize(
@@ -187,8 +187,8 @@ def test_it_is_the_last_that_counts(signer, ec2, options, env, config):
 def test_no_region_there(signer, ec2, zone):
     ec2.texts[machine.ZONE] = zone
     told = signer(env={**ec2.environment, **NOWHERE})
-    assert "no region: give --region" in told and "; " in told
-    assert "no region: give --region" in signer(env=NOWHERE)  # it is turned off
+    assert "no region: pass --region" in told and "; " in told
+    assert "no region: pass --region" in signer(env=NOWHERE)  # it is turned off
 
 
 def test_config_tells_it(signer, ec2):

@@ -210,7 +210,7 @@ def has_an_empty_region(tool, case, mine, differs):
 
 
 def has_an_empty_key(tool, case, mine, differs):
-    return "aws_access_key_id, but nothing in it" in (mine["error"] or "")
+    return "an empty aws_access_key_id" in (mine["error"] or "")
 
 
 def asks_no_machine_for_the_region(tool, case, mine, differs):

@@ -104,7 +104,7 @@ def test_through_path(signer, tmp_path):
 @pytest.mark.parametrize(
     "text, why",
     [
-        ("exit 3", "failed with exit status 3, and said nothing"),
+        ("exit 3", "failed with exit status 3, and printed no error"),
         ("echo no session >&2; exit 1", "failed with exit status 1: no session"),
         ("printf '\\033[31mred\\n\\nrow\\n' >&2; exit 1", "exit status 1: %1B[31mred row"),
         ("kill -9 $$", "was ended by signal 9 (Killed)"),
@@ -118,7 +118,7 @@ def test_through_path(signer, tmp_path):
         (printed(AccessKeyId=None), "no AccessKeyId"),
         (printed(SecretAccessKey=""), "no SecretAccessKey"),
         (printed(AccessKeyId="A\r\nX-Evil: b"), "no AccessKeyId"),
-        (printed(SessionToken="a b"), "a SessionToken that is none"),
+        (printed(SessionToken="a b"), "an invalid SessionToken"),
         (printed(Expiration="soon"), "no point in time"),
         (printed(Expiration=signin.instant(-1)), "expired already"),
     ],

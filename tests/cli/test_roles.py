@@ -129,7 +129,7 @@ def test_sts_is_that_of_the_wanted_profile(run, sts, signer):
 
 
 WRONG = [
-    (f"{P}{ROLE}", "does not say whose keys ask for the role"),
+    (f"{P}{ROLE}", "no keys to sign with"),
     (f"{P}{ROLE}source_profile = base\ncredential_source = Environment\n", "has both source_profile and"),
     (f"{P}{ROLE}source_profile = none\n", "source_profile none, which is in neither"),
     (f"{P}{ROLE}source_profile = p\n", "goes in a circle: p -> p;"),
@@ -138,8 +138,8 @@ WRONG = [
     (f"{P}{ROLE}credential_source = Environment\n", "set AWS_ACCESS_KEY_ID"),
     (f"{P}{ROLE}credential_source = EcsContainer\n", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"),
     (f"{P}{ROLE}credential_source = Ec2InstanceMetadata\n", "no such machine"),
-    (f"{P}{ROLE}source_profile = b\n[profile b]\nregion = r\n", "profile b, which is to sign"),
-    (f"{P}role_arn =\nsource_profile = base\n[profile base]\n{keys('BASE')}", "which role is wanted"),
+    (f"{P}{ROLE}source_profile = b\n[profile b]\nregion = r\n", "profile b, which is the source_profile"),
+    (f"{P}role_arn =\nsource_profile = base\n[profile base]\n{keys('BASE')}", "does not name the role"),
 ]  # fmt: skip
 
 
@@ -282,19 +282,19 @@ def test_tokens_that_are_none(fails, sts, token, how):
         token.write_text("\n")
     elif how == "directory":
         token.mkdir()
-    fails(web(token), "is had for a token (web_identity_token_file)", str(token))
+    fails(web(token), "needs a token (web_identity_token_file)", str(token))
     assert sts.asked() == []
 
 
 def test_a_token_that_is_refused_is_not_quoted(fails, sts, token):
     sts.tokens = {}
-    told = fails(web(token), "InvalidIdentityToken", "check the role's name and whose token it is")
+    told = fails(web(token), "InvalidIdentityToken", "check the role's name and the token's subject")
     assert "eyJ" not in told
 
 
 def test_a_token_for_no_role(fails, token):
     env = {"AWS_WEB_IDENTITY_TOKEN_FILE": token}
-    fails("", "AWS_ROLE_ARN, which says which role the token is for, is not", env=env, options=("-v",))
+    fails("", "AWS_ROLE_ARN, the role for the token, is not", env=env, options=("-v",))
 
 
 # What STS refuses, and what comes in its place.
@@ -303,9 +303,9 @@ REFUSED = [
     ((403, "AccessDenied", "User: arn:aws:iam::123456789012:user/me is not authorized to perform: "
       f"sts:AssumeRole on resource: {ARN}reader"),
      "could not be assumed by profile base: STS says: User: arn:aws:iam::123456789012:user/me is not"),
-    ((403, "AccessDenied", "no"), "the role's trust policy a statement that names who signs"),
+    ((403, "AccessDenied", "no"), "the role's trust policy a statement that names the signer"),
     ((403, "ExpiredToken", "it is over"), "the session has expired: STS says: it is over (ExpiredToken)"),
-    ((403, "InvalidClientTokenId", "who?"), "profile base that signs for the role"),
+    ((403, "InvalidClientTokenId", "who?"), "profile base signs for the role"),
     ((400, "ValidationError", "too long"), "STS says: too long (ValidationError, HTTP 400)"),
     ((403, "RegionDisabledException", "not here"), "not here"),
     ((400, "Throttling", "slowly"), "STS is throttled: slowly"),

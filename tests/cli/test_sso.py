@@ -179,7 +179,7 @@ def test_a_proxy_is_asked(cat, sso):
 
 
 def test_nobody_is_signed_in(fails, sso, cat):
-    fails("nobody is signed in to SSO session corp", f"sign in: {SIGN_IN}")
+    fails("you are not signed in to SSO session corp", f"sign in: {SIGN_IN}")
     sso.sign_in()
     cat()
 
@@ -241,19 +241,19 @@ def test_a_token_file_that_is_broken(fails, sso, content, why):
         ((404, {"message": "m"}, {"x-amzn-ErrorType": "ResourceNotFoundException"}),
          ["you have no role Reader", "ResourceNotFoundException"]),
         ((500, "<html>"), ["the SSO portal failed", "tried 4 times"]),
-        ((403, "<html>", {"Content-Type": "text/html"}), ["does a proxy answer in its place?"]),
+        ((403, "<html>", {"Content-Type": "text/html"}), ["no proxy responds in its place"]),
         ((302, "", {"Location": "http://127.0.0.1:9/"}), ["HTTP 302"]),
         ((200, ""), ["no JSON object"]),
-        ((200, {"roleCredentials": []}), ["has not all of accessKeyId"]),
+        ((200, {"roleCredentials": []}), ["lacks a usable accessKeyId"]),
         ((200, {"roleCredentials": {"accessKeyId": "A", "secretAccessKey": "S",
                                     "sessionToken": "T", "expiration": "tomorrow"}}),
-         ["has not all of"]),
+         ["lacks a usable"]),
         ((200, {"roleCredentials": {"accessKeyId": "A", "secretAccessKey": "S",
                                     "sessionToken": "T", "expiration": 1700000000000}}),
          ["expired already", "clock"]),
         ((200, {"roleCredentials": {"accessKeyId": "A\r\nX: y", "secretAccessKey": "S",
                                     "sessionToken": "T", "expiration": 4070908800000}}),
-         ["has not all of"]),
+         ["lacks a usable"]),
         ((200, b"x" * 20_000_000), ["large"]),
         ((400, {"message": "the token token-1-of-the-portal is bad"},
           {"x-amzn-ErrorType": "InvalidRequestException"}), ["InvalidRequestException"]),
@@ -277,7 +277,7 @@ def test_what_the_portal_says(fails, sso, answer, parts):
         (("[sso-session corp]", "[sso-session other]"), ["there is no [sso-session corp]"]),
         (("sso_session = corp\n", "sso_session = corp\nsso_region = us-west-2\n"),
          ["has another sso_region than its [sso-session corp]"]),
-        (("sso_region = eu-west-1", "sso_region = x/../evil.example:1/"), ["sso_region that is none"]),
+        (("sso_region = eu-west-1", "sso_region = x/../evil.example:1/"), ["invalid sso_region"]),
     ],
     ids=lambda value: str(value)[:40],
 )  # fmt: skip
@@ -349,7 +349,7 @@ def test_a_session_elsewhere(cat, login, key_file, tmp_path):
 
 
 def test_nobody_has_logged_in(fails, login, cat, key_file):
-    fails("nobody is signed in", "sign in: aws login --profile controller (of the AWS CLI, version 2.32 or later")
+    fails("you are not signed in", "sign in: aws login --profile controller (of the AWS CLI, version 2.32 or later")
     login.open_session(key_file)
     cat()
 

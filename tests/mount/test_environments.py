@@ -99,11 +99,11 @@ def test_a_mount_begins_without_those_that_fail(mount, three, services, proxy):
     m = mount(map_file=three, env=services.environment)
     first, second = m.log().splitlines()
     assert first == (
-        "ddbfs: warning: mounting without /sso for now: nobody is signed in to SSO session corp; "
+        "ddbfs: warning: mounting without /sso for now: you are not signed in to SSO session corp; "
         f"{SIGN_IN}"
     )
     assert second == (
-        "ddbfs: warning: mounting without /login for now: nobody is signed in to this profile's "
+        "ddbfs: warning: mounting without /login for now: you are not signed in to this profile's "
         "login_session; sign in: aws login --profile operator"
     )
     assert keys_of(m, proxy, "static") == {"DEMODEFAULTKEY000001"}
@@ -126,15 +126,15 @@ def test_nothing_is_mounted_when_none_answers(ddbfs, root, three, services, home
     result = ddbfs("mount", *front, "--map", three, root, env=services.environment, expect=1)
     first, second, third = result.stderr.splitlines()
     assert first.startswith("ddbfs: /static: profile default (named by the map's environment static) ")
-    assert second == f"ddbfs: /sso: nobody is signed in to SSO session corp; {SIGN_IN}"
-    assert third.startswith("ddbfs: /login: nobody is signed in ")
+    assert second == f"ddbfs: /sso: you are not signed in to SSO session corp; {SIGN_IN}"
+    assert third.startswith("ddbfs: /login: you are not signed in ")
     assert not mounts.is_mounted(root) and proxy.requests == []
 
 
 @pytest.mark.parametrize("front", [[], ["-f"]], ids=["in the background", "in front"])
 def test_a_map_of_one_profile_whose_sign_in_is_over(ddbfs, root, services, proxy, front):
     result = ddbfs("mount", *front, root, env=services.environment, expect=1)
-    assert result.stderr == f"ddbfs: nobody is signed in to SSO session corp; {SIGN_IN}\n"
+    assert result.stderr == f"ddbfs: you are not signed in to SSO session corp; {SIGN_IN}\n"
     assert not mounts.is_mounted(root) and proxy.requests == []
 
 

@@ -157,14 +157,14 @@ ROWS = {
         staging=OTHER, files=no_keys,
     ),
     "half of the credentials": Row(
-        "denied", errno.EACCES, "aws_secret_access_key", "give it both", staging=OTHER, files=half_keys,
+        "denied", errno.EACCES, "aws_secret_access_key", "set both", staging=OTHER, files=half_keys,
     ),
     "no such profile": Row(
         "denied", errno.EACCES, "profile other (named by the map's environment staging) is in neither",
         "aws configure --profile other", staging=OTHER, asked=False,
     ),
     "nobody signed in by SSO": Row(
-        "expired", errno.EKEYEXPIRED, "nobody is signed in to SSO session corp",
+        "expired", errno.EKEYEXPIRED, "you are not signed in to SSO session corp",
         "; sign in: aws sso login --profile other", staging=OTHER, serve=sso(),
     ),
     "an SSO token that has expired": Row(
@@ -179,7 +179,7 @@ ROWS = {
     ),
     "a role that SSO does not give": Row(
         "denied", errno.EACCES, "you have no role Reader in account 123456789012 by SSO",
-        "check sso_role_name and sso_account_id of profile other, or ask for the role",
+        "check sso_role_name and sso_account_id of profile other, or request the role",
         staging=OTHER, code="ForbiddenException",
         serve=sso((403, {"message": "No access"}, {"x-amzn-ErrorType": "ForbiddenException",
                                                    "x-amzn-RequestId": REQUEST_ID})),
@@ -189,12 +189,12 @@ ROWS = {
         serve=sso((500, "")),
     ),
     "another's answer for the portal": Row(
-        "bad-answer", errno.EBADMSG, "the answer is not that of the SSO portal",
-        "its endpoint, or does a proxy answer in its place?", staging=OTHER,
+        "bad-answer", errno.EBADMSG, "the response is not from the SSO portal",
+        "its endpoint, and that no proxy responds in its place", staging=OTHER,
         serve=sso((403, "<html>")),
     ),
     "nobody logged in": Row(
-        "expired", errno.EKEYEXPIRED, "nobody is signed in to this profile's login_session",
+        "expired", errno.EKEYEXPIRED, "you are not signed in to this profile's login_session",
         "; sign in: aws login --profile other", staging=OTHER, serve=login,
     ),
     "a role that may not be assumed": Row(
@@ -212,11 +212,11 @@ ROWS = {
     ),
     "a token file that is not there": Row(
         "denied", errno.EACCES, "/no/such/token is not there",
-        "check the path, and who writes that file",
+        "check the path, and the program that writes the file",
         staging=OTHER, serve=role("", "web_identity_token_file = /no/such/token"),
     ),
     "a web identity that has expired": Row(
-        "expired", errno.EKEYEXPIRED, "has expired", "who writes that file has to renew it",
+        "expired", errno.EKEYEXPIRED, "has expired", "the program that writes the file must renew it",
         staging=OTHER, code="ExpiredTokenException",
         serve=role("ExpiredTokenException", "web_identity_token_file = ~/token"),
     ),

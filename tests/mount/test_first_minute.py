@@ -120,7 +120,7 @@ def test_keys_that_are_gone_for_a_moment_make_nobody_of_the_machine(mount, proxy
         home.credentials.write_text("[controller]\n")
         m.refresh()
         code, line = refused(m, SETTINGS)
-        assert code == "EACCES" and "had credentials of its own, and has none any more" in line
+        assert code == "EACCES" and "had credentials of its own, and they are gone" in line
         home.credentials.write_text(good)
         assert (m / SETTINGS).read_bytes() == wanted
         assert service.requests == []
@@ -255,12 +255,12 @@ MINUTES = {
         "[controller]\nregion = us-east-1\n", bare=False,
     ),
     "no region": Minute(
-        "no region: give --region, set AWS_REGION, or give profile default a region (aws configure set "
+        "no region: pass --region, set AWS_REGION, or set the region of profile default (aws configure set "
         "region REGION)",
         None, f"[default]\n{KEYS}", {"AWS_REGION": None},
     ),
     "a profile without a region": Minute(
-        "no region: give --region, set AWS_REGION, or give profile x y a region (aws configure set region "
+        "no region: pass --region, set AWS_REGION, or set the region of profile x y (aws configure set region "
         "REGION --profile 'x y')",
         None, f"[x y]\n{KEYS}", {"AWS_REGION": None, "AWS_PROFILE": "x y"},
     ),

@@ -31,7 +31,7 @@ class Way:
 class Session(Way):
     config, command, lasts_s = signin.SSO_SESSION, "aws sso login --profile controller", 6 * HOUR_S
     ends = {
-        "signed out": "nobody is signed in to SSO session corp",
+        "signed out": "you are not signed in to SSO session corp",
         "refused": "the sign-in to SSO session corp is no longer valid",
         "expired": "the sign-in to SSO session corp has expired, and is not renewed",
     }
@@ -53,7 +53,7 @@ class Session(Way):
 class Legacy(Session):
     config = signin.SSO_LEGACY
     ends = {
-        "signed out": f"nobody is signed in to SSO at {signin.START_URL}",
+        "signed out": f"you are not signed in to SSO at {signin.START_URL}",
         "refused": "the sign-in to SSO is no longer valid",
         "expired": f"the sign-in to SSO at {signin.START_URL} has expired",
     }
@@ -63,7 +63,7 @@ class Legacy(Session):
 class Login(Way):
     config, command, lasts_s = signin.LOGIN, "aws login --profile controller", 900
     ends = {
-        "signed out": "nobody is signed in to this profile's login_session",
+        "signed out": "you are not signed in to this profile's login_session",
         "expired": "the session of aws login is over",
     }
     cache = property(lambda self: self.services.session)

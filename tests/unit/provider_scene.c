@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/aws/credentials_chain.h"
+#include "core/aws/credentials_providers.h"
 #include "core/aws/stored.h"
 #include "tests/unit/check.h"
 
@@ -86,9 +86,8 @@ void scene_clean_up(struct scene *scene)
 {
     char command[128];
     snprintf(command, sizeof command, "rm -rf %s", scene->folder);
-    if (scene->get)
-        scene->provider->ops->cancel(scene->get);
-    scene->provider->ops->destroy(scene->provider);
+    credentials_request_cancel(scene->get);
+    credentials_provider_destroy(scene->provider);
     script_destroy(scene->script);
     loop_destroy(scene->loop);
     aws_settings_clean_up(&scene->settings);
@@ -102,7 +101,7 @@ static void put(char *out, size_t size, const char *text)
     snprintf(out, size, "%s", text ? text : "-");
 }
 
-static void on_answer(void *arg, const struct credentials_answer *answer)
+static void on_answer(void *arg, const struct credentials_result *answer)
 {
     struct scene *scene = arg;
     const struct credentials *credentials = &answer->credentials;
@@ -122,7 +121,7 @@ static void on_answer(void *arg, const struct credentials_answer *answer)
 bool scene_begin(struct scene *scene, struct credentials_provider *provider)
 {
     scene->answers = 0;
-    scene->get = provider->ops->get(provider, on_answer, scene);
+    scene->get = credentials_request_start(provider, on_answer, scene);
     CHECK_INT(scene->answers, 0);
     return scene->get != NULL;
 }
@@ -164,7 +163,7 @@ void check_sent(const struct scene *scene, size_t count)
 
 void another_process(struct scene *scene)
 {
-    scene->provider->ops->destroy(scene->provider);
+    credentials_provider_destroy(scene->provider);
     scene->provider = scene->make(&scene->context);
     CHECK(scene->provider);
 }
@@ -198,8 +197,7 @@ void run_for(struct scene *scene, int64_t ms)
 
 void call_off(struct scene *scene)
 {
-    if (scene->get)
-        scene->provider->ops->cancel(scene->get);
+    credentials_request_cancel(scene->get);
     scene->get = NULL;
 }
 

@@ -11,24 +11,23 @@
 
 #define WALL_MS 1792000000000
 
-/* A provider that needs so long for its answer, as one does that asks the network. */
+/* A provider that takes its time, as one does that uses the network. */
 struct slow_provider {
-    struct credentials_provider base; /* first: a provider is cast to it */
+    struct credentials_provider base;
     struct scene *scene;
 };
 
-struct credentials_request {
-    struct scene *scene;
+struct slow_request {
+    struct credentials_request base;
     struct loop_timer *timer;
-    credentials_fn *fn;
-    void *arg;
 };
 
 struct scene {
     struct virtual_clock clock;
     struct loop *loop;
     struct script *script;
-    struct slow_provider provider;
+    struct credentials_context context;
+    struct credentials_provider *provider;
     struct aws_client client;
     struct log log;
     struct aws_call *call;
@@ -42,41 +41,34 @@ struct scene {
     struct error err;
 };
 
-static void tell(void *arg)
+static void slow_end(void *arg)
 {
-    struct credentials_request get = *(struct credentials_request *)arg;
+    struct slow_request *request = arg;
+    const struct scene *scene = ((struct slow_provider *)request->base.provider)->scene;
     char id[] = "AKID", secret[] = "SECRET", token[] = "TOKEN";
-    struct credentials_answer answer = {.found = get.scene->fails ? CREDENTIALS_FAILED
-                                                                  : CREDENTIALS_FOUND};
-    free(arg);
-    if (get.scene->fails)
-        error_set(&answer.err, ERROR_EXPIRED, "sign in");
-    else
-        answer.credentials = (struct credentials){
-            .access_key_id = id, .secret_access_key = secret, .session_token = token};
-    get.fn(get.arg, &answer);
+    struct credentials_result result = {.found = CREDENTIALS_FOUND};
+    request->timer = NULL;
+    if (scene->fails) {
+        error_set(&result.err, ERROR_EXPIRED, "sign in");
+        credentials_request_fail(&request->base, &result.err);
+        return;
+    }
+    result.credentials = (struct credentials){
+        .access_key_id = id, .secret_access_key = secret, .session_token = token};
+    credentials_request_report(&request->base, &result);
 }
 
-static struct credentials_request *slow_get(struct credentials_provider *provider,
-                                            credentials_fn *fn, void *arg)
+static void slow_begin(struct credentials_request *base)
 {
-    struct scene *scene = ((struct slow_provider *)provider)->scene;
-    struct credentials_request *get = calloc(1, sizeof *get);
-    *get = (struct credentials_request){.scene = scene, .fn = fn, .arg = arg};
-    get->timer = loop_add_timer(scene->loop, scene->slow_ms, tell, get);
+    struct scene *scene = ((struct slow_provider *)base->provider)->scene;
+    struct slow_request *request = (struct slow_request *)base;
+    request->timer = loop_add_timer(scene->loop, scene->slow_ms, slow_end, request);
     scene->questions++;
-    return get;
 }
 
-static void slow_cancel(struct credentials_request *get)
+static void slow_clean_up_request(struct credentials_request *base)
 {
-    loop_remove_timer(get->timer);
-    free(get);
-}
-
-static void slow_destroy(struct credentials_provider *provider)
-{
-    (void)provider;
+    loop_remove_timer(((struct slow_request *)base)->timer);
 }
 
 /* Errors in the log are moves between states that must not be. */
@@ -89,16 +81,23 @@ static void take_line(void *arg, enum log_level level, const char *line)
 
 static void open_scene(struct scene *scene)
 {
-    static const struct credentials_provider_ops ops = {slow_get, slow_cancel, slow_destroy};
-    *scene = (struct scene){.provider = {{&ops}, scene}};
+    static const struct credentials_provider_ops ops = {
+        .request_size = sizeof(struct slow_request),
+        .begin = slow_begin,
+        .clean_up_request = slow_clean_up_request,
+    };
+    *scene = (struct scene){0};
     scene->log = (struct log){LOG_LEVEL_DEBUG, take_line, scene};
     virtual_clock_init(&scene->clock, WALL_MS);
     scene->loop = loop_new(&scene->clock.clock);
     scene->script = script_new(scene->loop);
+    scene->context.loop = scene->loop;
+    scene->provider = credentials_provider_new(sizeof(struct slow_provider), &ops, &scene->context);
+    ((struct slow_provider *)scene->provider)->scene = scene;
     scene->client = (struct aws_client){
         .loop = scene->loop,
         .transport = script_transport(scene->script),
-        .credentials = credentials_cache_new(scene->loop, NULL, &scene->provider.base),
+        .credentials = credentials_cache_new(scene->provider),
         .log = &scene->log,
         .retry = {.tokens = RETRY_TOKENS, .seed = 1},
     };
@@ -107,7 +106,7 @@ static void open_scene(struct scene *scene)
 static void scene_clean_up(struct scene *scene)
 {
     aws_call_end(scene->call);
-    scene->client.credentials->ops->destroy(scene->client.credentials);
+    credentials_provider_destroy(scene->client.credentials);
     script_destroy(scene->script);
     loop_destroy(scene->loop);
 }

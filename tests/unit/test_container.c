@@ -1,5 +1,5 @@
 /* Credentials of a container: which endpoint is asked, with which token, and what it says. */
-#include "core/aws/credentials_container.h"
+#include "core/aws/credentials_providers.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/provider_scene.h"
@@ -78,11 +78,11 @@ static void tokens(void)
     check_found(&scene, "ASIA1");
     CHECK_HAS(script_sent(scene.script, 2)->headers, "Authorization: of-the-new-file\n");
     write_file(&scene, "token", "of-the-file\n");
-    check_failed(&scene, ERROR_DENIED, "holds a line's end");
+    check_failed(&scene, ERROR_DENIED, "contains a line end");
     CHECK(!strstr(scene.err.text, "of-the-file"));
     unsetenv(TOKEN_FILE);
     setenv(TOKEN, "a\r\nX-Evil: b", 1);
-    check_failed(&scene, ERROR_DENIED, "the token of " TOKEN " holds");
+    check_failed(&scene, ERROR_DENIED, "the token of " TOKEN " contains");
     CHECK(!strstr(buf_text(&scene.lines), "of-the-"));
     check_sent(&scene, 3);
 }
@@ -96,7 +96,7 @@ static void check_address(const char *url, bool good)
         check_found(&scene, "ASIA1");
         CHECK_TEXT(script_sent(scene.script, 0)->url, url);
     } else {
-        check_failed(&scene, ERROR_DENIED, FULL " comes to");
+        check_failed(&scene, ERROR_DENIED, FULL " results in");
         check_sent(&scene, 0);
     }
 }
@@ -204,7 +204,7 @@ static void one_that_failed_is_not_asked_again_at_once(void)
     check_failed(&scene, ERROR_DENIED, "refuses (HTTP 500)");
     check_failed(&scene, ERROR_DENIED, "refuses (HTTP 500)");
     check_sent(&scene, 3);
-    run_for(&scene, CONTAINER_REST_MS);
+    run_for(&scene, CREDENTIALS_FAILURE_MS);
     script_answer(scene.script, 200, "", answer);
     check_found(&scene, "ASIA1");
 }

@@ -9,24 +9,18 @@
 #define WALL_MS 1792000000000
 #define MINUTE_MS 60000
 
-/* A provider that answers when the test says so, as many times as it is asked. */
+/* A provider whose requests the test ends. */
 struct played {
-    struct credentials_provider base; /* first: a provider is cast to it */
+    struct credentials_provider base;
     struct scene *scene;
-};
-
-struct credentials_request {
-    struct scene *scene;
-    credentials_fn *fn;
-    void *arg;
 };
 
 struct scene {
     struct virtual_clock clock;
     struct loop *loop;
     struct credentials_provider *cache;
-    struct played played;
-    struct credentials_request *asked; /* the question under way */
+    struct credentials_context context;
+    struct credentials_request *asked; /* the request under way */
     const char *method;                /* of what it gives */
     int questions, cancelled, destroyed;
 };
@@ -39,46 +33,57 @@ struct asker {
     struct error err;
 };
 
-static struct credentials_request *played_get(struct credentials_provider *provider,
-                                              credentials_fn *fn, void *arg)
+static struct scene *scene_of(const struct credentials_provider *provider)
 {
-    struct scene *scene = ((struct played *)provider)->scene;
+    return ((const struct played *)provider)->scene;
+}
+
+static void played_begin(struct credentials_request *request)
+{
+    struct scene *scene = scene_of(request->provider);
     CHECK(!scene->asked);
-    scene->asked = calloc(1, sizeof *scene->asked);
-    *scene->asked = (struct credentials_request){scene, fn, arg};
+    scene->asked = request;
     scene->questions++;
-    return scene->asked;
 }
 
-static void played_cancel(struct credentials_request *get)
+static void played_clean_up_request(struct credentials_request *request)
 {
-    get->scene->cancelled++;
-    get->scene->asked = NULL;
-    free(get);
+    struct scene *scene = scene_of(request->provider);
+    scene->cancelled += scene->asked == request;
+    scene->asked = NULL;
 }
 
-static void played_destroy(struct credentials_provider *provider)
+static void played_clean_up(struct credentials_provider *provider)
 {
-    ((struct played *)provider)->scene->destroyed++;
+    scene_of(provider)->destroyed++;
 }
 
 static void open_scene(struct scene *scene)
 {
-    static const struct credentials_provider_ops ops = {played_get, played_cancel, played_destroy};
-    *scene = (struct scene){.played = {{&ops}, scene}};
+    static const struct credentials_provider_ops ops = {
+        .request_size = sizeof(struct credentials_request),
+        .begin = played_begin,
+        .clean_up_request = played_clean_up_request,
+        .clean_up = played_clean_up,
+    };
+    *scene = (struct scene){0};
     virtual_clock_init(&scene->clock, WALL_MS);
     scene->loop = loop_new(&scene->clock.clock);
-    scene->cache = credentials_cache_new(scene->loop, NULL, &scene->played.base);
+    scene->context.loop = scene->loop;
+    struct credentials_provider *provider =
+        credentials_provider_new(sizeof(struct played), &ops, &scene->context);
+    ((struct played *)provider)->scene = scene;
+    scene->cache = credentials_cache_new(provider);
     CHECK(scene->loop && scene->cache);
 }
 
 static void scene_clean_up(struct scene *scene)
 {
-    scene->cache->ops->destroy(scene->cache);
+    credentials_provider_destroy(scene->cache);
     loop_destroy(scene->loop);
 }
 
-static void on_answer(void *arg, const struct credentials_answer *answer)
+static void on_answer(void *arg, const struct credentials_result *answer)
 {
     struct asker *asker = arg;
     asker->get = NULL;
@@ -88,19 +93,24 @@ static void on_answer(void *arg, const struct credentials_answer *answer)
              answer->found == CREDENTIALS_FOUND ? answer->credentials.access_key_id : "");
 }
 
-static void ask(struct scene *scene, struct asker *asker)
+static void begin(struct scene *scene, struct asker *asker)
 {
     *asker = (struct asker){0};
-    asker->get = scene->cache->ops->get(scene->cache, on_answer, asker);
+    asker->get = credentials_request_start(scene->cache, on_answer, asker);
     CHECK(asker->get && asker->answers == 0);
 }
 
-static void answer(struct scene *scene, struct credentials_answer *given)
+static void ask(struct scene *scene, struct asker *asker)
 {
-    struct credentials_request get = *scene->asked;
-    free(scene->asked);
+    begin(scene, asker);
+    CHECK(loop_run(scene->loop));
+}
+
+static void answer(struct scene *scene, struct credentials_result *given)
+{
+    struct credentials_request *request = scene->asked;
     scene->asked = NULL;
-    get.fn(get.arg, given);
+    credentials_request_report(request, given);
 }
 
 /* The provider has a key that lasts so long; 0: for ever. */
@@ -108,7 +118,7 @@ static void give(struct scene *scene, const char *key, int64_t lasts_ms)
 {
     char id[32], secret[] = "SECRET";
     snprintf(id, sizeof id, "%s", key);
-    struct credentials_answer found = {
+    struct credentials_result found = {
         .found = CREDENTIALS_FOUND,
         .credentials = {.access_key_id = id,
                         .secret_access_key = secret,
@@ -121,7 +131,7 @@ static void give(struct scene *scene, const char *key, int64_t lasts_ms)
 
 static void fail(struct scene *scene)
 {
-    struct credentials_answer failed = {.found = CREDENTIALS_FAILED};
+    struct credentials_result failed = {.found = CREDENTIALS_FAILED};
     error_set(&failed.err, ERROR_EXPIRED, "sign in");
     CHECK(scene->asked);
     answer(scene, &failed);
@@ -135,6 +145,7 @@ static void check_held(struct scene *scene, const char *key)
         CHECK(!held);
     else
         CHECK_TEXT(held ? held->access_key_id : "none", key);
+    CHECK(loop_run(scene->loop)); /* an early refresh begins */
 }
 
 /* Fetches once, so that KEY is held. */
@@ -315,7 +326,7 @@ static void held_ones_refused_before_they_were_told(void)
     unsigned age;
     open_scene(&scene);
     hold(&scene, "A", 0);
-    ask(&scene, &asker);
+    begin(&scene, &asker);
     CHECK(credentials_cache_held(scene.cache, &age));
     credentials_cache_refuse(scene.cache, age);
     CHECK(loop_run(scene.loop));
@@ -331,18 +342,18 @@ static void what_was_begun_lands_when_all_have_left(void)
     open_scene(&scene);
     ask(&scene, &one);
     ask(&scene, &other);
-    scene.cache->ops->cancel(one.get);
+    credentials_request_cancel(one.get);
     CHECK_INT(scene.cancelled, 0);
-    scene.cache->ops->cancel(other.get);
+    credentials_request_cancel(other.get);
     CHECK_INT(scene.cancelled, 0);
     ask(&scene, &one); /* waits for the same */
-    scene.cache->ops->cancel(one.get);
+    credentials_request_cancel(one.get);
     give(&scene, "A", 0);
     CHECK(one.answers == 0 && other.answers == 0);
     check_held(&scene, "A");
     CHECK_INT(scene.questions, 1);
-    ask(&scene, &one); /* one that would be told at once */
-    scene.cache->ops->cancel(one.get);
+    begin(&scene, &one);
+    credentials_request_cancel(one.get);
     CHECK(loop_run(scene.loop));
     CHECK_INT(one.answers, 0);
 }
@@ -353,7 +364,7 @@ static void what_fails_when_all_have_left_is_asked_for_anew(void)
     struct asker one;
     open_scene(&scene);
     ask(&scene, &one);
-    scene.cache->ops->cancel(one.get);
+    credentials_request_cancel(one.get);
     fail(&scene);
     CHECK_INT(one.answers, 0);
     hold(&scene, "A", 0);

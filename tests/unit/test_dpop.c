@@ -1,6 +1,6 @@
 /* Keys of ES256, and proofs of possession made with them. tests/cli/test_login.py has openssl
  * verify the signature. */
-#include "core/aws/dpop.h"
+#include "core/aws/credentials_providers.h"
 
 #include "core/base/es256.h"
 #include "tests/unit/check.h"
@@ -68,7 +68,7 @@ static void what_is_no_key(void)
         es256_key_free(key);
         if (key)
             CHECK_FAIL("<%s> is taken for a key", bad[i]);
-        CHECK(!dpop_write(&proof, span_text(bad[i]), "https://x/", 0) && proof.size == 0);
+        CHECK(!login_write_proof(&proof, span_text(bad[i]), "https://x/", 0) && proof.size == 0);
     }
     buf_add_repeated(&large, 'A', 1000000);
     CHECK(!es256_key_read(buf_span(&large)));
@@ -101,8 +101,10 @@ static void a_proof(void)
 {
     CLEAN_UP(buf_clean_up)
     struct buf proof = {0}, other = {0}, head = {0}, claims = {0}, signature = {0};
-    CHECK(dpop_write(&proof, SPAN_LITERAL(SEC1), "https://x.example/v1/token", 1792000000999));
-    CHECK(dpop_write(&other, SPAN_LITERAL(SEC1), "https://x.example/v1/token", 1792000000999));
+    CHECK(
+        login_write_proof(&proof, SPAN_LITERAL(SEC1), "https://x.example/v1/token", 1792000000999));
+    CHECK(
+        login_write_proof(&other, SPAN_LITERAL(SEC1), "https://x.example/v1/token", 1792000000999));
     CHECK(!span_equal(buf_span(&proof), buf_span(&other)));
     const char *rest = buf_text(&proof);
     take_part(&rest, &head);

@@ -1,5 +1,5 @@
 /* Sessions of `aws login`: their file, its refresh, and what the sign-in service says. */
-#include "core/aws/credentials_login.h"
+#include "core/aws/credentials_providers.h"
 
 #include "core/base/digest.h"
 #include "tests/unit/check.h"
@@ -108,7 +108,7 @@ static void a_folder_of_ones_own(void)
     write_file(&scene, name, session_until("19:00:00Z"));
     check_found(&scene, "ASIA1");
     setenv("AWS_LOGIN_CACHE_DIRECTORY", "", 1);
-    check_failed(&scene, ERROR_EXPIRED, "nobody is signed in");
+    check_failed(&scene, ERROR_EXPIRED, "you are not signed in");
     unsetenv("AWS_LOGIN_CACHE_DIRECTORY");
 }
 
@@ -119,7 +119,7 @@ static void nobody_signed_in(void)
     remove_file(&scene, session_file());
     check_failed(
         &scene, ERROR_EXPIRED,
-        "nobody is signed in to this profile's login_session; sign in: aws login --profile p");
+        "you are not signed in to this profile's login_session; sign in: aws login --profile p");
     write_file(&scene, session_file(), session_until("19:00:00Z")); /* in another terminal */
     check_found(&scene, "ASIA1");
     check_sent(&scene, 0);
@@ -133,7 +133,7 @@ static void other_profiles(void)
     CHECK_INT(scene.found, CREDENTIALS_ABSENT);
     CLEAN_UP(scene_clean_up) struct scene empty;
     open_scene(&empty, credentials_login_new, "[profile p]\nregion = us-east-1\nlogin_session =\n");
-    check_failed(&empty, ERROR_DENIED, "profile p has a login_session with nothing in it");
+    check_failed(&empty, ERROR_DENIED, "profile p has an empty login_session");
 }
 
 static void check_file_refused(const char *text, const char *why)
@@ -193,7 +193,7 @@ static void what_the_service_refuses(void)
     check_refusal(429, "", "{\"error\":\"INVALID_REQUEST\",\"message\":\"slowly\"}",
                   ERROR_THROTTLED, "(tried 4 times)");
     check_refusal(500, "", "{\"error\":\"server_error\"}", ERROR_SERVICE, "AWS Sign-In failed");
-    check_refusal(403, "", "<html>", ERROR_BAD_ANSWER, "does a proxy answer in its place?");
+    check_refusal(403, "", "<html>", ERROR_BAD_ANSWER, "no proxy responds in its place");
     check_refusal(400, "", "{\"error\":\"X\",\"message\":\"token OLD-REFRESH\"}", ERROR_EXPIRED,
                   "(X, HTTP 400)");
 }
@@ -204,7 +204,7 @@ static void what_the_service_gives_wrongly(void)
     check_refusal(200, "", "{\"expiresIn\":900}", ERROR_BAD_ANSWER,
                   "has no accessToken.accessKeyId");
     check_refusal(200, "", "{\"accessToken\":{\"accessKeyId\":\"A\"},\"expiresIn\":0}",
-                  ERROR_BAD_ANSWER, "has no expiresIn");
+                  ERROR_BAD_ANSWER, "has no usable expiresIn");
     check_refusal(200, "",
                   "{\"accessToken\":{\"accessKeyId\":\"A\",\"secretAccessKey\":\"S\","
                   "\"sessionToken\":\"T\"},\"expiresIn\":900}",
@@ -289,7 +289,7 @@ static void a_session_that_cannot_be_kept(void)
     CHECK_TEXT(scene.key, "ASIA2");
     check_sent(&scene, 1);
     check_file(&scene, session_file(), session_until("17:00:00Z"));
-    CHECK_HAS(buf_text(&scene.lines), "used, but not kept: cannot write ");
+    CHECK_HAS(buf_text(&scene.lines), "used, but not stored: cannot write ");
 }
 
 static void called_off_at_every_step(void)

@@ -1,7 +1,6 @@
 /* The region of the machine, where nobody names one. */
-#include "core/aws/machine_region.h"
+#include "core/aws/credentials_providers.h"
 
-#include "core/aws/credentials_metadata.h"
 #include "tests/unit/check.h"
 #include "tests/unit/provider_scene.h"
 
@@ -12,7 +11,7 @@ static void open_machine(struct scene *scene, const char *config)
     unsetenv("AWS_EC2_METADATA_DISABLED");
     unsetenv("AWS_REGION");
     unsetenv("AWS_DEFAULT_REGION");
-    open_scene(scene, machine_region_new, config);
+    open_scene(scene, credentials_region_new, config);
 }
 
 static const char nothing[] = "[profile p]\noutput = json\n";
@@ -51,7 +50,7 @@ static void that_of_the_zone(void)
 static void check_none(struct scene *scene, const char *why)
 {
     check_failed(scene, ERROR_INVALID,
-                 "no region: give --region, set AWS_REGION, or give profile p");
+                 "no region: pass --region, set AWS_REGION, or set the region of profile p");
     CHECK_HAS(scene->err.text, why);
     if (!*why)
         CHECK(!strstr(scene->err.text, "metadata"));
@@ -66,7 +65,7 @@ static void none(void)
     check_none(&scene, "");
     check_none(&scene, ""); /* nobody was there just now */
     check_sent(&scene, 1);
-    run_for(&scene, METADATA_ABSENT_MS);
+    run_for(&scene, MACHINE_ABSENT_MS);
     script_answer(scene.script, 200, "", "TOKEN");
     script_answer(scene.script, 404, "", "");
     check_none(&scene, "(HTTP 404)");
@@ -81,7 +80,7 @@ static void none(void)
     check_sent(&scene, 11);
     unsetenv("AWS_EC2_METADATA_DISABLED");
     setenv("AWS_METADATA_SERVICE_TIMEOUT", "x", 1);
-    run_for(&scene, METADATA_ABSENT_MS);
+    run_for(&scene, MACHINE_ABSENT_MS);
     check_none(&scene, "AWS_METADATA_SERVICE_TIMEOUT");
     unsetenv("AWS_METADATA_SERVICE_TIMEOUT");
 }

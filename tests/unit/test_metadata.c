@@ -1,6 +1,6 @@
 /* Credentials of a machine's role: version 2 and version 1 of its metadata service, the settings,
  * and what is taken for nobody. */
-#include "core/aws/credentials_metadata.h"
+#include "core/aws/credentials_providers.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/provider_scene.h"
@@ -27,7 +27,7 @@ static void open_machine(struct scene *scene, const char *file)
 {
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         unsetenv(variables[i]);
-    open_scene(scene, credentials_metadata_new, file);
+    open_scene(scene, credentials_machine_new, file);
 }
 
 static void play(struct scene *scene, const char *credentials)
@@ -101,7 +101,7 @@ static void version_1_turned_off(void)
         if (!in_profile)
             setenv("AWS_EC2_METADATA_V1_DISABLED", "true", 1);
         script_answer(scene.script, 403, "", "");
-        check_failed(&scene, ERROR_DENIED, "gives no token (HTTP 403)");
+        check_failed(&scene, ERROR_DENIED, "sends no token (HTTP 403)");
         check_sent(&scene, 1);
         play(&scene, answer);
         check_found(&scene, "ASIA1"); /* version 2 is not meant */
@@ -115,7 +115,7 @@ static void no_version_1_for_another_reason(void)
         CLEAN_UP(scene_clean_up) struct scene scene;
         open_machine(&scene, config);
         script_answer(scene.script, statuses[i], "", "");
-        check_absent(&scene, "does not tell");
+        check_absent(&scene, "does not return");
         check_sent(&scene, 1);
     }
     const enum error_kind kinds[] = {ERROR_TIMED_OUT, ERROR_REFUSED, ERROR_UNREACHABLE,
@@ -150,7 +150,7 @@ static void who_is_not_there_is_not_asked_again_at_once(void)
     check_absent(&scene, "");
     check_absent(&scene, "");
     check_sent(&scene, 1);
-    run_for(&scene, METADATA_ABSENT_MS);
+    run_for(&scene, MACHINE_ABSENT_MS);
     play(&scene, answer);
     check_found(&scene, "ASIA1");
 }
@@ -262,7 +262,7 @@ static void names_that_are_none(void)
     CLEAN_UP(scene_clean_up) struct scene scene;
     open_machine(&scene, config);
     script_answer(scene.script, 200, "", "a\r\nX-Evil: b");
-    check_failed(&scene, ERROR_BAD_ANSWER, "a token that no header takes");
+    check_failed(&scene, ERROR_BAD_ANSWER, "a token that no header can carry");
 }
 
 static void check_answer(const char *text, enum credentials_found found, const char *why)
@@ -284,7 +284,7 @@ static void answers_that_are_none(void)
     check_answer("{" KEYS ",\"Expiration\":\"soon\"}", CREDENTIALS_FAILED, "no point in time");
     check_answer("{\"Code\":\"AssumeRoleUnauthorizedAccess\",\"Message\":\"EC2 cannot assume it\"}",
                  CREDENTIALS_ABSENT,
-                 "gives no credentials: EC2 cannot assume it (AssumeRoleUnauthorizedAccess)");
+                 "sends no credentials: EC2 cannot assume it (AssumeRoleUnauthorizedAccess)");
 }
 
 /* As for the AWS CLI: the service that renews them is out of order. */
@@ -300,7 +300,7 @@ static void those_that_have_expired_are_used(void)
         play(&scene, text);
         check_found(&scene, "ASIA1");
         CHECK_INT(scene.expires_ms, WALL_MS + 15 * MINUTE_MS);
-        CHECK_HAS(buf_text(&scene.lines), "they are used, and asked for again soon");
+        CHECK_HAS(buf_text(&scene.lines), "they are used, and refreshed soon");
     }
 }
 

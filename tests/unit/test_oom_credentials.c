@@ -2,10 +2,7 @@
  * or does not begin; nothing crashes, nothing leaks; the answer is "out of memory" or the right
  * one.
  */
-#include "core/aws/credentials_container.h"
-#include "core/aws/credentials_metadata.h"
-#include "core/aws/credentials_process.h"
-#include "core/aws/machine_region.h"
+#include "core/aws/credentials_providers.h"
 #include "tests/unit/check.h"
 #include "tests/unit/oom.h"
 #include "tests/unit/provider_scene.h"
@@ -48,7 +45,7 @@ static bool ask_with_fault(struct scene *scene, unsigned long n, bool for_good,
         loop_run(scene->loop);
     bool hit = disarm();
     if (provider)
-        provider->ops->destroy(provider);
+        credentials_provider_destroy(provider);
     CHECK_INT(scene->answers, begun ? 1 : 0);
     if (begun && scene->found != want && scene->err.kind != ERROR_NO_MEMORY)
         CHECK_FAIL("allocation %lu: %d, %s", n, (int)scene->found, scene->err.text);
@@ -80,7 +77,7 @@ static bool ask_machine(unsigned long n, bool for_good)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
     unsetenv("AWS_EC2_METADATA_DISABLED");
-    open_paused(&scene, credentials_metadata_new, "[profile p]\nregion = r-1\n");
+    open_paused(&scene, credentials_machine_new, "[profile p]\nregion = r-1\n");
     script_answer(scene.script, 200, "", "TOKEN");
     script_answer(scene.script, 200, "", "the-role");
     script_answer(scene.script, 200, "", KEYS);
@@ -96,7 +93,7 @@ static bool ask_region(unsigned long n, bool for_good)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
     unsetenv("AWS_EC2_METADATA_DISABLED");
-    open_paused(&scene, machine_region_new, "[profile p]\noutput = json\n");
+    open_paused(&scene, credentials_region_new, "[profile p]\noutput = json\n");
     script_answer(scene.script, 200, "", "TOKEN");
     script_answer(scene.script, 200, "", "eu-north-1b");
     bool hit = ask_with_fault(&scene, n, for_good, CREDENTIALS_ABSENT);

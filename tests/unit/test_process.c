@@ -1,5 +1,5 @@
 /* Credentials that a program prints. The programs are real ones; their time is not. */
-#include "core/aws/credentials_process.h"
+#include "core/aws/credentials_providers.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/provider_scene.h"
@@ -98,7 +98,7 @@ static void what_are_no_credentials(void)
     check_printed("{\"Version\":1,\"AccessKeyId\":\"\"}", ERROR_DENIED, "no AccessKeyId");
     check_printed("{\"Version\":1,\"AccessKeyId\":\"A\"}", ERROR_DENIED, "no SecretAccessKey");
     check_printed("{" KEYS ",\"SecretAccessKey\":\"S1\\n\"}", ERROR_DENIED, "no SecretAccessKey");
-    check_printed("{" KEYS ",\"SessionToken\":7}", ERROR_DENIED, "a SessionToken that is none");
+    check_printed("{" KEYS ",\"SessionToken\":7}", ERROR_DENIED, "an invalid SessionToken");
     check_printed("{" KEYS ",\"Expiration\":\"soon\"}", ERROR_DENIED, "no point in time");
     check_printed("{" KEYS ",\"Expiration\":1}", ERROR_DENIED, "no point in time");
     check_printed("{" KEYS ",\"Expiration\":\"2026-10-14T17:46:40Z\"}", ERROR_EXPIRED,
@@ -114,23 +114,23 @@ static void check_command(const char *command, const char *why)
 
 static void commands_that_are_none(void)
 {
-    check_command("", "the credential_process of profile p () has nothing in it");
+    check_command("", "the credential_process of profile p () is empty");
     check_command("sh -c 'exit", "has a quote without its end");
     check_command("sh \\", "or a backslash at the end");
     check_command("no-such-program x",
                   "(no-such-program) cannot be run: No such file or directory");
-    check_command("~/bin/x", "(~ does not count)");
+    check_command("~/bin/x", "(~ is not expanded)");
     check_command("/", "cannot be run: Permission denied");
     check_command("''", "cannot be run: No such file or directory");
 }
 
 static void how_it_fails(void)
 {
-    check_command("sh -c 'exit 7'", "(sh) failed with exit status 7, and said nothing");
+    check_command("sh -c 'exit 7'", "(sh) failed with exit status 7, and printed no error");
     check_command(
         "sh -c 'echo {} S1; echo one >&2; printf \"\\\\n\\\\033[1mtwo\\\\n\" >&2; exit 1'",
         "failed with exit status 1: one %1B[1mtwo");
-    check_command("sh -c 'kill -9 $$'", "was ended by signal 9 (Killed), and said nothing");
+    check_command("sh -c 'kill -9 $$'", "was ended by signal 9 (Killed), and printed no error");
     check_command("sh -c 'seq 100000 >&2; exit 1'", "…");
     check_command("yes", "printed more than 1 MB");
 }
@@ -151,7 +151,7 @@ static void one_that_failed_is_not_run_again_at_once(void)
     check_failed(&scene, ERROR_DENIED, "exit status 1");
     check_failed(&scene, ERROR_DENIED, "exit status 1");
     check_file(&scene, "runs", "x\n");
-    scene.clock.now_ms += PROCESS_PAUSE_MS;
+    scene.clock.now_ms += CREDENTIALS_FAILURE_MS;
     check_failed(&scene, ERROR_DENIED, "exit status 1");
     check_file(&scene, "runs", "x\nx\n");
 }

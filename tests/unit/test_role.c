@@ -1,10 +1,10 @@
 /* Credentials of assumed roles: profiles and their sources, STS, tokens, and the AWS CLI's cache.
  */
-#include "core/aws/credentials_role.h"
+#include "core/aws/credentials_providers.h"
 
 #include <stdlib.h>
 
-#include "core/aws/mfa.h"
+#include "core/aws/role_plan.h"
 #include "core/base/digest.h"
 #include "tests/unit/check.h"
 #include "tests/unit/provider_scene.h"
@@ -181,7 +181,7 @@ static void keys_of_the_environment(void)
     CLEAN_UP(scene_clean_up) struct scene scene;
     open_scene(&scene, credentials_role_new,
                P "role_arn = " ARN("reader") "\ncredential_source = Environment\n");
-    scene.context.asked_for = true; /* which turns them off otherwise */
+    scene.context.by_option = true; /* which turns them off otherwise */
     check_failed(&scene, ERROR_DENIED,
                  "(credential_source = Environment): set AWS_ACCESS_KEY_ID and");
     setenv("AWS_ACCESS_KEY_ID", "ENV", 1);
@@ -202,7 +202,7 @@ static void a_source_never_falls_back_to_the_environment(void)
     setenv("AWS_ACCESS_KEY_ID", "ENV", 1);
     setenv("AWS_SECRET_ACCESS_KEY", "SECRET", 1);
     setenv("AWS_WEB_IDENTITY_TOKEN_FILE", "/etc/hostname", 1);
-    check_failed(&scene, ERROR_DENIED, "profile base, which is to sign for another's role");
+    check_failed(&scene, ERROR_DENIED, "profile base, which is the source_profile of a role");
     unsetenv("AWS_ACCESS_KEY_ID");
     unsetenv("AWS_SECRET_ACCESS_KEY");
     unsetenv("AWS_WEB_IDENTITY_TOKEN_FILE");
@@ -214,11 +214,11 @@ static void profiles_that_make_no_sense(void)
     static const struct {
         const char *rest, *why;
     } cases[] = {
-        {"role_arn = r\n", "profile p has role_arn, and does not say whose keys"},
+        {"role_arn = r\n", "profile p has role_arn, but no keys to sign with"},
         {"role_arn = r\nsource_profile = b\ncredential_source = Environment\n",
          "profile p has both source_profile and credential_source"},
         {"role_arn =\nsource_profile = base\n[profile base]\n" KEYS("B"),
-         "profile p does not say which role is wanted"},
+         "profile p does not name the role"},
         {"role_arn = r\nsource_profile = none\n[profile x]\n",
          "profile p names source_profile none, which is in neither"},
         {"role_arn = r\nsource_profile = none\n[profile x]\n", "profiles there: p, x"},
@@ -231,11 +231,11 @@ static void profiles_that_make_no_sense(void)
          "source_profile = p\n",
          "goes in a circle: p -> b -> p"},
         {"role_arn = r\ncredential_source = environment\n",
-         "credential_source = environment, which is none of Environment, Ec2InstanceMetadata"},
+         "credential_source = environment, which is not one of Environment, Ec2InstanceMetadata"},
         {"role_arn = r\nsource_profile = b\n[profile b]\nrole_arn = s\n",
-         "profile b has role_arn, and does not say whose keys"},
+         "profile b has role_arn, but no keys to sign with"},
         {"role_arn = r\nsource_profile = b\n[profile b]\naws_secret_access_key = s\n",
-         "profile b, which is to sign for another's role (source_profile), has no"},
+         "profile b, which is the source_profile of a role, has no"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         CLEAN_UP(scene_clean_up) struct scene scene;
@@ -360,17 +360,17 @@ static void what_sts_refuses(void)
                                         "authorized");
     check_refused(
         with_source, 403, denied, ERROR_DENIED,
-        "who signs needs a policy with {\"Effect\":\"Allow\",\"Action\":\"sts:AssumeRole\","
+        "the signer needs a policy with {\"Effect\":\"Allow\",\"Action\":\"sts:AssumeRole\","
         "\"Resource\":\"" ARN(
             "reader") "\"}, and the role's "
-                      "trust policy a statement that names who signs (one with sts:ExternalId");
+                      "trust policy a statement that names the signer (with sts:ExternalId");
     check_refused(P "role_arn = r\nsource_profile = p\nexternal_id = x\n" KEYS("K"), 403, denied,
                   ERROR_DENIED, "names who signs and this external_id");
     check_refused(
         with_source, 403, REFUSED("ExpiredToken", "The security token is expired"), ERROR_EXPIRED,
         "the session has expired: STS says: The security token is expired (ExpiredToken)");
     check_refused(with_source, 403, REFUSED("ExpiredToken", "The security token is expired"),
-                  ERROR_EXPIRED, "(it is profile base that signs for the role)");
+                  ERROR_EXPIRED, "(profile base signs for the role)");
     check_refused(with_source, 403, REFUSED("InvalidClientTokenId", "no such key"), ERROR_DENIED,
                   "the access key or its session token is not valid here");
     check_refused(with_source, 403, REFUSED("SignatureDoesNotMatch", "no"), ERROR_DENIED,
@@ -378,7 +378,7 @@ static void what_sts_refuses(void)
     check_refused(with_source, 400, REFUSED("ValidationError", "DurationSeconds exceeds"),
                   ERROR_DENIED,
                   "could not be assumed: STS says: DurationSeconds exceeds (ValidationError, HTTP "
-                  "400); check what the profile says of it");
+                  "400); check the role in the profile");
     check_refused(with_source, 503, "<html>", ERROR_SERVICE, "STS failed");
     check_refused(with_source, 200, "<xml/>", ERROR_BAD_ANSWER, "is no JSON object");
 }
@@ -460,11 +460,11 @@ static void a_code_that_nobody_can_type(void)
 
 /* Somebody at a terminal, or nobody. */
 struct typist {
-    enum mfa_asked asked;
+    enum mfa_input asked;
     int times;
 };
 
-static enum mfa_asked type(void *arg, const char *serial, struct buf *code, struct error *err)
+static enum mfa_input type(void *arg, const char *serial, struct buf *code, struct error *err)
 {
     struct typist *typist = arg;
     CHECK_TEXT(serial, "arn:aws:iam::1:mfa/me");
@@ -481,7 +481,7 @@ static void a_code_that_was_typed(void)
     struct typist typist = {MFA_TYPED, 0};
     open_scene(&scene, credentials_role_new, with_mfa);
     scene.context.mfa_codes = &codes;
-    CHECK(mfa_codes_request(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(mfa_codes_prompt(&codes, &scene.context, type, &typist, &scene.err));
     script_answer(scene.script, 503, "", "<html>");
     script_answer(scene.script, 200, "", ROLE("ASIA1"));
     check_found(&scene, "ASIA1");
@@ -489,7 +489,7 @@ static void a_code_that_was_typed(void)
                   "&SerialNumber=arn%3Aaws%3Aiam%3A%3A1%3Amfa%2Fme"
                   "&TokenCode=000001");
     /* It is good once; what it gave is kept. */
-    CHECK(mfa_codes_request(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(mfa_codes_prompt(&codes, &scene.context, type, &typist, &scene.err));
     CHECK_INT(typist.times, 1);
     virtual_clock_pass(&scene.clock, 4 * 60 * MINUTE_MS);
     check_failed(&scene, ERROR_EXPIRED, "needs a code of the MFA device");
@@ -504,7 +504,7 @@ static void nobody_is_asked_for_a_role_that_makes_no_sense(void)
     struct typist typist = {MFA_TYPED, 0};
     open_scene(&scene, credentials_role_new,
                P "role_arn = r\nsource_profile = p\nmfa_serial = arn:aws:iam::1:mfa/me\n");
-    CHECK(mfa_codes_request(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(mfa_codes_prompt(&codes, &scene.context, type, &typist, &scene.err));
     CHECK_INT(typist.times, 0);
     check_failed(&scene, ERROR_DENIED, "goes in a circle");
 }
@@ -514,20 +514,20 @@ static void who_is_asked_for_a_code(void)
     CLEAN_UP(scene_clean_up) struct scene scene;
     CLEAN_UP(mfa_codes_clean_up) struct mfa_codes codes = {0};
     CLEAN_UP(buf_clean_up_secret) struct buf code = {0};
-    struct typist typist = {MFA_NOBODY, 0};
+    struct typist typist = {MFA_NO_TERMINAL, 0};
     open_scene(&scene, credentials_role_new, with_mfa);
-    CHECK(mfa_codes_request(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(mfa_codes_prompt(&codes, &scene.context, type, &typist, &scene.err));
     CHECK(!codes.first);
     typist.asked = MFA_FAILED;
-    CHECK(!mfa_codes_request(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(!mfa_codes_prompt(&codes, &scene.context, type, &typist, &scene.err));
     CHECK_TEXT(scene.err.text, "nothing was typed");
     CHECK(!codes.first);
     setenv("AWS_ACCESS_KEY_ID", "ENV", 1);
-    CHECK(mfa_codes_request(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(mfa_codes_prompt(&codes, &scene.context, type, &typist, &scene.err));
     CHECK_INT(typist.times, 2);
-    scene.context.asked_for = true; /* which turns the environment off */
+    scene.context.by_option = true; /* which turns the environment off */
     typist.asked = MFA_TYPED;
-    CHECK(mfa_codes_request(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(mfa_codes_prompt(&codes, &scene.context, type, &typist, &scene.err));
     unsetenv("AWS_ACCESS_KEY_ID");
     CHECK(!mfa_codes_take(&codes, "another", &code));
     CHECK(mfa_codes_take(&codes, "arn:aws:iam::1:mfa/me", &code));
@@ -588,7 +588,7 @@ static void a_token_of_the_environment(void)
     CHECK_HAS(script_sent(scene.script, 0)->body, "WebIdentityToken=eyJ.another");
     /* --profile turns it off, and so does being another's source. */
     for (int i = 0; i < 2; i++) {
-        scene.context.asked_for = i == 0;
+        scene.context.by_option = i == 0;
         scene.context.is_source = i == 1;
         script_answer(scene.script, 200, "", WEB("ASIA2"));
         another_process(&scene);
@@ -608,7 +608,7 @@ static void an_environment_without_a_role(void)
     CLEAN_UP(scene_clean_up) struct scene scene;
     open_scene(&scene, credentials_web_identity_new, P KEYS("K"));
     setenv("AWS_WEB_IDENTITY_TOKEN_FILE", "/etc/hostname", 1);
-    check_failed(&scene, ERROR_DENIED, "and AWS_ROLE_ARN, which says which role");
+    check_failed(&scene, ERROR_DENIED, "but AWS_ROLE_ARN, the role for the token");
     setenv("AWS_WEB_IDENTITY_TOKEN_FILE", "", 1);
     ask(&scene);
     CHECK_INT(scene.found, CREDENTIALS_ABSENT);
@@ -622,7 +622,7 @@ static void tokens_that_are_none(void)
     remove_file(&scene, "token");
     check_failed(&scene, ERROR_DENIED, ".aws/token is not there; check the path");
     write_file(&scene, "token", " \n");
-    check_failed(&scene, ERROR_DENIED, ".aws/token has none in it");
+    check_failed(&scene, ERROR_DENIED, ".aws/token has no token");
     remove_file(&scene, "token");
     write_file(&scene, "token/in-it", "");
     check_failed(&scene, ERROR_DENIED, "it is no regular file");

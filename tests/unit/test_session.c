@@ -114,7 +114,7 @@ static void check_no_start(struct place *place, struct aws_options options, cons
     check_no_start_of(place, options, ERROR_INVALID, why);
 }
 
-static void on_credentials(void *arg, const struct credentials_answer *answer)
+static void on_credentials(void *arg, const struct credentials_result *answer)
 {
     struct place *place = arg;
     const struct credentials *credentials = &answer->credentials;
@@ -139,7 +139,7 @@ static void resolve(struct place *place)
     place->err = (struct error){0};
     place->key[0] = place->secret[0] = place->token[0] = '\0';
     place->answers = 0;
-    CHECK(provider->ops->get(provider, on_credentials, place));
+    CHECK(credentials_request_start(provider, on_credentials, place));
     CHECK_INT(place->answers, 0);
     CHECK(loop_run(place->loop));
     CHECK_INT(place->answers, 1);
@@ -201,7 +201,7 @@ static void no_region_says_how_to_give_one(void)
     start(&place, no_options);
     resolve(&place);
     CHECK_INT(place.err.kind, ERROR_INVALID);
-    CHECK_HAS(place.err.text, "no region: give --region, set AWS_REGION");
+    CHECK_HAS(place.err.text, "no region: pass --region, set AWS_REGION");
 }
 
 static void regions_are_labels(void)
@@ -483,8 +483,8 @@ static void roles_win_over_keys(void)
     static const struct {
         const char *line, *why;
     } ways[] = {
-        {"role_arn", "profile x has role_arn, and does not say whose keys ask for the role"},
-        {"web_identity_token_file", "profile x does not say which role is wanted"},
+        {"role_arn", "profile x has role_arn, but no keys to sign with"},
+        {"web_identity_token_file", "profile x does not name the role"},
     };
     for (size_t i = 0; i < 2; i++) {
         CLEAN_UP(place_clean_up) struct place place;
@@ -505,7 +505,7 @@ static void sso_wins_over_keys(void)
         buf_printf(&config, "[profile x]\nregion = r\n%s = something\n", keys[i]);
         open_place(&place, buf_text(&config), keys_of_x);
         start(&place, in_x);
-        check_denied(&place, "profile x, which gets its credentials from SSO, has no");
+        check_denied(&place, "profile x, which has SSO credentials, has no");
     }
 }
 
@@ -606,7 +606,7 @@ static void an_empty_id_is_a_mistake(void)
                "[profile x]\nregion = r\naws_access_key_id = C\naws_secret_access_key = CS\n",
                "[x]\naws_access_key_id =\naws_secret_access_key = DS\n");
     start(&place, in_x);
-    check_denied(&place, "an aws_access_key_id, but nothing in it");
+    check_denied(&place, "an empty aws_access_key_id");
 }
 
 static void keys_with_line_ends_are_refused(void)
@@ -616,10 +616,10 @@ static void keys_with_line_ends_are_refused(void)
     setenv("AWS_ACCESS_KEY_ID", "K", 1);
     setenv("AWS_SECRET_ACCESS_KEY", "S\r", 1);
     start(&place, no_options);
-    check_denied(&place, "the secret access key holds");
+    check_denied(&place, "the secret access key contains");
     setenv("AWS_SECRET_ACCESS_KEY", "S", 1);
     setenv("AWS_SESSION_TOKEN", "T\nX-Evil: 1", 1);
-    check_denied(&place, "the session token holds");
+    check_denied(&place, "the session token contains");
     CHECK(!strstr(place.err.text, "X-Evil"));
 }
 

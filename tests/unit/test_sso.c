@@ -1,5 +1,5 @@
 /* Credentials of SSO: profiles, tokens, their refresh, the portal, and the AWS CLI's cache. */
-#include "core/aws/credentials_sso.h"
+#include "core/aws/credentials_providers.h"
 
 #include "core/aws/sso_token.h"
 #include "core/base/digest.h"
@@ -100,7 +100,7 @@ static void credentials_outlive_the_token(void)
     check_sent(&scene, 1);
     virtual_clock_pass(&scene.clock, (4 * 60 - 15) * MINUTE_MS + 1);
     another_process(&scene);
-    check_failed(&scene, ERROR_EXPIRED, "nobody is signed in to SSO session corp");
+    check_failed(&scene, ERROR_EXPIRED, "you are not signed in to SSO session corp");
 }
 
 static void profiles_without_a_session(void)
@@ -290,7 +290,7 @@ struct other {
     enum credentials_found found;
 };
 
-static void on_other(void *arg, const struct credentials_answer *answer)
+static void on_other(void *arg, const struct credentials_result *answer)
 {
     struct other *other = arg;
     other->get = NULL;
@@ -311,11 +311,11 @@ static void check_shared(int gives_up, int portal_calls)
     script_delay(scene.script, 2000);
     script_answer(scene.script, 200, "", portal_answer);
     script_answer(scene.script, 200, "", portal_answer);
-    other.get = other.provider->ops->get(other.provider, on_other, &other);
+    other.get = credentials_request_start(other.provider, on_other, &other);
     start(&scene);
     run_for(&scene, 1000);
     if (gives_up == 1)
-        other.provider->ops->cancel(other.get);
+        credentials_request_cancel(other.get);
     else if (gives_up == 2)
         call_off(&scene);
     CHECK(loop_run(scene.loop));
@@ -325,7 +325,7 @@ static void check_shared(int gives_up, int portal_calls)
     for (int i = 1; i <= portal_calls; i++)
         CHECK_HAS(script_sent(scene.script, (size_t)i)->headers, "bearer_token: NEW-TOKEN\n");
     check_sent(&scene, 1 + (size_t)portal_calls);
-    other.provider->ops->destroy(other.provider);
+    credentials_provider_destroy(other.provider);
     sso_tokens_destroy(scene.context.sso_tokens);
 }
 
@@ -370,14 +370,14 @@ static void check_authorities(bool at_once)
     else
         check_failed(&scene, ERROR_TLS, "has expired, and is not renewed");
     run_for(&scene, 500);
-    other.get = other.provider->ops->get(other.provider, on_other, &other);
+    other.get = credentials_request_start(other.provider, on_other, &other);
     CHECK(loop_run(scene.loop));
     CHECK_INT(other.found, CREDENTIALS_FOUND);
     check_trusted(&scene, 0, scene.settings.ca_bundle);
     check_trusted(&scene, 1, own);
     CHECK_TEXT(script_sent(scene.script, 1)->url, OIDC);
     CHECK(scene.answers == 1);
-    other.provider->ops->destroy(other.provider);
+    credentials_provider_destroy(other.provider);
     sso_tokens_destroy(scene.context.sso_tokens);
 }
 
@@ -446,7 +446,7 @@ static void somebody_signs_out_while_a_token_is_refreshed(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
     refresh_meanwhile(&scene, NULL);
-    check_failed(&scene, ERROR_EXPIRED, "nobody is signed in");
+    check_failed(&scene, ERROR_EXPIRED, "you are not signed in");
     check_file(&scene, token_file("corp"), NULL);
 }
 
@@ -508,7 +508,8 @@ static void a_token_that_cannot_be_kept(void)
     check_sent(&scene, 3);
     CHECK_HAS(script_sent(scene.script, 2)->headers, "x-amz-sso_bearer_token: NEW-TOKEN\n");
     check_file(&scene, token_file("corp"), token_until("17:00:00Z"));
-    CHECK_HAS(buf_text(&scene.lines), "a refreshed SSO token is used, but not kept: cannot write ");
+    CHECK_HAS(buf_text(&scene.lines),
+              "a refreshed SSO token is used, but not stored: cannot write ");
 }
 
 /* Hostile files. */
@@ -593,7 +594,7 @@ static void profiles_that_lack_something(void)
                   "has another region than its [sso-session s]");
     check_profile(P "sso_account_id = 1\nsso_role_name = r\nsso_start_url = u\n"
                     "sso_region = evil.example/\n",
-                  "has an sso_region that is none");
+                  "has an invalid sso_region");
 }
 
 /* As for the AWS CLI, these are not profiles of roles. */
@@ -649,7 +650,7 @@ static void what_the_portal_refuses(void)
     check_portal(429, "", "{\"message\":\"slowly\"}", ERROR_THROTTLED, "(tried 4 times)");
     check_portal(500, "", "<html>", ERROR_SERVICE, "the SSO portal failed");
     check_portal(403, "Content-Type: text/html\n", "<html>proxy</html>", ERROR_BAD_ANSWER,
-                 "does a proxy answer in its place?");
+                 "no proxy responds in its place");
     check_portal(302, "Location: http://evil.example/\n", "", ERROR_BAD_ANSWER, "HTTP 302");
     check_portal(403, "x-amzn-ErrorType: ForbiddenException\n",
                  "{\"message\":\"the token \\\"xxx-OLD-TOKEN-xxx\\\" or OLD-TOKEN\"}", ERROR_DENIED,
@@ -665,12 +666,12 @@ static void what_the_portal_gives_wrongly(void)
 {
     check_portal(200, "", "", ERROR_BAD_ANSWER, "is no JSON object");
     check_portal(200, "", "<html>", ERROR_BAD_ANSWER, "is no JSON object");
-    check_portal(200, "", "{}", ERROR_BAD_ANSWER, "has not all of accessKeyId");
-    check_portal(200, "", "{\"roleCredentials\":null}", ERROR_BAD_ANSWER, "has not all of");
-    check_portal(200, "", ROLE("\"2026-10-14T23:00:00Z\""), ERROR_BAD_ANSWER, "has not all of");
-    check_portal(200, "", ROLE("1e300"), ERROR_BAD_ANSWER, "has not all of");
-    check_portal(200, "", ROLE("99999999999999999999"), ERROR_BAD_ANSWER, "has not all of");
-    check_portal(200, "", ROLE("1792000000000"), ERROR_EXPIRED, "is this machine's clock right?");
+    check_portal(200, "", "{}", ERROR_BAD_ANSWER, "lacks a usable accessKeyId");
+    check_portal(200, "", "{\"roleCredentials\":null}", ERROR_BAD_ANSWER, "lacks a usable");
+    check_portal(200, "", ROLE("\"2026-10-14T23:00:00Z\""), ERROR_BAD_ANSWER, "lacks a usable");
+    check_portal(200, "", ROLE("1e300"), ERROR_BAD_ANSWER, "lacks a usable");
+    check_portal(200, "", ROLE("99999999999999999999"), ERROR_BAD_ANSWER, "lacks a usable");
+    check_portal(200, "", ROLE("1792000000000"), ERROR_EXPIRED, "check this machine's clock");
     check_portal(200, "", ROLE("1792014400"), ERROR_EXPIRED, "expired already"); /* seconds */
 }
 

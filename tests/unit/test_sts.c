@@ -2,7 +2,7 @@
 #include "core/aws/sts.h"
 
 #include "core/aws/credentials_cache.h"
-#include "core/aws/credentials_static.h"
+#include "core/aws/credentials_providers.h"
 #include "tests/unit/check.h"
 #include "tests/unit/provider_scene.h"
 
@@ -18,8 +18,9 @@ static const char with_keys[] =
     "{\"" action "Response\":{\"" action "Result\":{" result "},"                                  \
     "\"ResponseMetadata\":{\"RequestId\":\"R\"}}}"
 
-/* What came of a question. */
+/* The end of a request. */
 struct heard {
+    const struct sts_role *role;
     int calls;
     char key[32], secret[32], token[32], account[32], arn[64], user_id[32];
     int64_t expires_ms;
@@ -31,28 +32,36 @@ static void put(char *out, const char *text)
     snprintf(out, 32, "%s", text ? text : "-");
 }
 
-static void hear_role(void *arg, const struct credentials *found, const struct error *err)
+static void hear_role(void *arg, struct document *response, const struct error *err)
 {
     struct heard *heard = arg;
+    CLEAN_UP(document_clean_up) struct document *owned = response;
+    CLEAN_UP(credentials_clean_up) struct credentials found = {0};
     heard->calls++;
-    CHECK((found == NULL) != (err == NULL));
+    CHECK((response == NULL) != (err == NULL));
     heard->err = err ? *err : (struct error){0};
-    put(heard->key, found ? found->access_key_id : NULL);
-    put(heard->secret, found ? found->secret_access_key : NULL);
-    put(heard->token, found ? found->session_token : NULL);
-    put(heard->account, found ? found->account_id : NULL);
-    heard->expires_ms = found ? found->expires_wall_ms : -1;
+    bool ok = response && sts_read_role(response, heard->role->arn, heard->role->web_identity,
+                                        WALL_MS, &found, &heard->err);
+    put(heard->key, found.access_key_id);
+    put(heard->secret, found.secret_access_key);
+    put(heard->token, found.session_token);
+    put(heard->account, found.account_id);
+    heard->expires_ms = ok ? found.expires_wall_ms : -1;
 }
 
-static void hear_identity(void *arg, const struct sts_identity *found, const struct error *err)
+static void hear_identity(void *arg, struct document *response, const struct error *err)
 {
     struct heard *heard = arg;
+    CLEAN_UP(document_clean_up) struct document *owned = response;
+    struct sts_identity found = {0};
     heard->calls++;
-    CHECK((found == NULL) != (err == NULL));
+    CHECK((response == NULL) != (err == NULL));
     heard->err = err ? *err : (struct error){0};
-    put(heard->account, found ? found->account : NULL);
-    put(heard->user_id, found ? found->user_id : NULL);
-    snprintf(heard->arn, sizeof heard->arn, "%s", found ? found->arn : "-");
+    if (response)
+        sts_read_identity(response, &found, &heard->err);
+    put(heard->account, found.account);
+    put(heard->user_id, found.user_id);
+    snprintf(heard->arn, sizeof heard->arn, "%s", found.arn ? found.arn : "-");
 }
 
 /* Who signs: the profile's keys. */
@@ -64,23 +73,22 @@ struct signed_scene {
 
 static void open_signed(struct signed_scene *in)
 {
-    open_scene(&in->scene, credentials_static_new_config_file, with_keys);
+    open_scene(&in->scene, credentials_config_file_new, with_keys);
     const struct credentials_context *context = &in->scene.context;
-    in->signers = credentials_cache_new(context->loop, context->log,
-                                        credentials_static_new_config_file(context));
+    in->signers = credentials_cache_new(credentials_config_file_new(context));
     in->client = sts_client(context, in->signers);
 }
 
 static void signed_scene_clean_up(struct signed_scene *in)
 {
-    in->signers->ops->destroy(in->signers);
+    credentials_provider_destroy(in->signers);
     scene_clean_up(&in->scene);
 }
 
 static void assume(struct signed_scene *in, const struct sts_role *role, struct heard *heard)
 {
     struct error err = {0};
-    *heard = (struct heard){0};
+    *heard = (struct heard){.role = role};
     CHECK(sts_assume_role(&in->client, &in->scene.settings, role, hear_role, heard, &err));
     CHECK_INT(heard->calls, 0);
     CHECK(loop_run(in->scene.loop));
@@ -178,10 +186,11 @@ static void answers_of_no_use(void)
     } cases[] = {
         {200, "", ERROR_BAD_ANSWER, "is no JSON object"},
         {200, " \n<AssumeRoleResponse/>", ERROR_BAD_ANSWER,
-         "the answer of STS is no JSON object, but XML or HTML, though JSON was asked for; is "
-         "https://sts.eu-west-1.amazonaws.com/ its endpoint"},
-        {200, "{}", ERROR_BAD_ANSWER, "has not all of AccessKeyId"},
-        {200, ANSWER("AssumeRole", ""), ERROR_BAD_ANSWER, "has not all of"},
+         "the response of STS is no JSON object, but XML or HTML, although the request accepts "
+         "JSON only; check that "
+         "https://sts.eu-west-1.amazonaws.com/ is its endpoint"},
+        {200, "{}", ERROR_BAD_ANSWER, "lacks a usable AccessKeyId"},
+        {200, ANSWER("AssumeRole", ""), ERROR_BAD_ANSWER, "lacks a usable"},
         {200, ANSWER("AssumeRole", CREDENTIALS("")), ERROR_BAD_ANSWER, "Expiration"},
         {200, ANSWER("AssumeRole", CREDENTIALS(",\"Expiration\":\"soon\"")), ERROR_BAD_ANSWER,
          "Expiration"},
@@ -189,9 +198,9 @@ static void answers_of_no_use(void)
          "Expiration"},
         {200, ANSWER("AssumeRole", CREDENTIALS(",\"Expiration\":9e15")), ERROR_NONE, ""},
         {200, ANSWER("AssumeRole", CREDENTIALS(",\"Expiration\":1792000000")), ERROR_EXPIRED,
-         "is this machine's clock right?"},
+         "check this machine's clock"},
         {200, ANSWER("AssumeRoleWithWebIdentity", CREDENTIALS(",\"Expiration\":1792014400")),
-         ERROR_BAD_ANSWER, "has not all of"},
+         ERROR_BAD_ANSWER, "lacks a usable"},
         {403,
          "{\"Error\":{\"Code\":\"AccessDenied\",\"Message\":\"not authorized to perform: "
          "sts:AssumeRole on resource: " ROLE_ARN "\",\"Type\":\"Sender\"},\"RequestId\":\"R\"}",
@@ -199,7 +208,7 @@ static void answers_of_no_use(void)
          "STS says: not authorized to perform: sts:AssumeRole on resource: " ROLE_ARN
          " (AccessDenied, HTTP 403)"},
         {403, "<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>",
-         ERROR_BAD_ANSWER, "does a proxy answer in its place?"},
+         ERROR_BAD_ANSWER, "no proxy responds in its place"},
         {400, "{\"Error\":{\"Code\":\"Throttling\",\"Message\":\"Rate exceeded\"}}",
          ERROR_THROTTLED, "STS is throttled: Rate exceeded"},
         {503, "<html>", ERROR_SERVICE, "STS failed"},
@@ -281,11 +290,11 @@ static void called_off(void)
     struct heard heard = {0};
     struct error err = {0};
     open_signed(&in);
-    struct sts_call *call =
+    struct token_call *call =
         sts_assume_role(&in.client, &in.scene.settings, &role, hear_role, &heard, &err);
     CHECK(call);
-    sts_call_end(call);
-    sts_call_end(NULL);
+    token_call_end(call);
+    token_call_end(NULL);
     CHECK(loop_run(in.scene.loop));
     CHECK_INT(heard.calls, 0);
 }
