@@ -113,13 +113,13 @@ def test_an_endpoint_that_says_nothing(signer):
 )  # fmt: skip
 def test_addresses_that_are_refused(signer, url):
     told = signer(env={FULL: url, TOKEN: "of-the-variable"})
-    assert f"{FULL} comes to" in told
+    assert f"{FULL} results in" in told
     assert "of-the-variable" not in told and "Secr3t" not in told
 
 
 def test_the_relative_address_comes_first(signer, container):
     told = signer(env={**container.environment, RELATIVE: "@example.com/x"})
-    assert f"{RELATIVE} comes to" in told and container.requests == []
+    assert f"{RELATIVE} results in" in told and container.requests == []
 
 
 def test_never_through_a_proxy(signer, container):

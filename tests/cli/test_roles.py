@@ -134,10 +134,10 @@ WRONG = [
     (f"{P}{ROLE}source_profile = none\n", "source_profile none, which is in neither"),
     (f"{P}{ROLE}source_profile = p\n", "goes in a circle: p -> p;"),
     (f"{CHAIN}".replace("source_profile = base", "source_profile = p"), "in a circle: p -> b -> p;"),
-    (f"{P}{ROLE}credential_source = Nowhere\n", "which is none of Environment"),
+    (f"{P}{ROLE}credential_source = Nowhere\n", "which is not one of Environment"),
     (f"{P}{ROLE}credential_source = Environment\n", "set AWS_ACCESS_KEY_ID"),
     (f"{P}{ROLE}credential_source = EcsContainer\n", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"),
-    (f"{P}{ROLE}credential_source = Ec2InstanceMetadata\n", "no such machine"),
+    (f"{P}{ROLE}credential_source = Ec2InstanceMetadata\n", "not an EC2 machine"),
     (f"{P}{ROLE}source_profile = b\n[profile b]\nregion = r\n", "profile b, which is the source_profile"),
     (f"{P}role_arn =\nsource_profile = base\n[profile base]\n{keys('BASE')}", "does not name the role"),
 ]  # fmt: skip

@@ -16,7 +16,8 @@ struct check_test {
     void (*run)(void);
 };
 
-static jmp_buf check_out;
+/* Weak: one for all files of a test program. */
+__attribute__((weak)) jmp_buf check_out;
 static const char *check_only; /* argv[1]: run this test alone */
 
 #define CHECK_FAIL(...)                                                                            \

@@ -617,7 +617,7 @@ static void denials_say_what_to_do(void)
     check_error("AccessDeniedException", ERROR_DENIED, "needs dynamodb:Query on jobs");
     check_error("InvalidSignatureException", ERROR_DENIED, "this machine's clock");
     check_error("UnrecognizedClientException", ERROR_DENIED, "the access key");
-    check_error("MissingAuthenticationToken", ERROR_DENIED, "no credentials");
+    check_error("MissingAuthenticationToken", ERROR_DENIED, "without credentials");
     check_error("AccessDeniedException", ERROR_DENIED, "The sentence (");
 }
 

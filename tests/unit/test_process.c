@@ -94,10 +94,13 @@ static void what_are_no_credentials(void)
     check_printed("{}", ERROR_DENIED, "whose Version is not the number 1");
     check_printed("{" KEYS ",\"Version\":2}", ERROR_DENIED, "whose Version is not the number 1");
     check_printed("{" KEYS ",\"Version\":\"1\"}", ERROR_DENIED, "whose Version is not");
-    check_printed("{\"Version\":1}", ERROR_DENIED, "no AccessKeyId that could be one");
-    check_printed("{\"Version\":1,\"AccessKeyId\":\"\"}", ERROR_DENIED, "no AccessKeyId");
-    check_printed("{\"Version\":1,\"AccessKeyId\":\"A\"}", ERROR_DENIED, "no SecretAccessKey");
-    check_printed("{" KEYS ",\"SecretAccessKey\":\"S1\\n\"}", ERROR_DENIED, "no SecretAccessKey");
+    check_printed("{\"Version\":1}", ERROR_DENIED, "without a valid AccessKeyId");
+    check_printed("{\"Version\":1,\"AccessKeyId\":\"\"}", ERROR_DENIED,
+                  "without a valid AccessKeyId");
+    check_printed("{\"Version\":1,\"AccessKeyId\":\"A\"}", ERROR_DENIED,
+                  "without a valid SecretAccessKey");
+    check_printed("{" KEYS ",\"SecretAccessKey\":\"S1\\n\"}", ERROR_DENIED,
+                  "without a valid SecretAccessKey");
     check_printed("{" KEYS ",\"SessionToken\":7}", ERROR_DENIED, "an invalid SessionToken");
     check_printed("{" KEYS ",\"Expiration\":\"soon\"}", ERROR_DENIED, "no point in time");
     check_printed("{" KEYS ",\"Expiration\":1}", ERROR_DENIED, "no point in time");

@@ -365,7 +365,7 @@ static void what_sts_refuses(void)
             "reader") "\"}, and the role's "
                       "trust policy a statement that names the signer (with sts:ExternalId");
     check_refused(P "role_arn = r\nsource_profile = p\nexternal_id = x\n" KEYS("K"), 403, denied,
-                  ERROR_DENIED, "names who signs and this external_id");
+                  ERROR_DENIED, "names the signer and this external_id");
     check_refused(
         with_source, 403, REFUSED("ExpiredToken", "The security token is expired"), ERROR_EXPIRED,
         "the session has expired: STS says: The security token is expired (ExpiredToken)");
@@ -620,7 +620,7 @@ static void tokens_that_are_none(void)
     CLEAN_UP(scene_clean_up) struct scene scene;
     open_web(&scene, "");
     remove_file(&scene, "token");
-    check_failed(&scene, ERROR_DENIED, ".aws/token is not there; check the path");
+    check_failed(&scene, ERROR_DENIED, ".aws/token does not exist; check the path");
     write_file(&scene, "token", " \n");
     check_failed(&scene, ERROR_DENIED, ".aws/token has no token");
     remove_file(&scene, "token");
