@@ -211,7 +211,7 @@ ROWS = {
         staging=OTHER, serve=role("", "credential_source = Environment"),
     ),
     "a token file that is not there": Row(
-        "denied", errno.EACCES, "/no/such/token is not there",
+        "denied", errno.EACCES, "/no/such/token does not exist",
         "check the path, and the program that writes the file",
         staging=OTHER, serve=role("", "web_identity_token_file = /no/such/token"),
     ),
