@@ -4,7 +4,7 @@
 
 #include "core/aws/sts.h"
 #include "core/base/instant.h"
-#include "core/map/environment.h"
+#include "core/map/map.h"
 
 struct configuration {
     struct loop *loop;
@@ -324,7 +324,7 @@ static bool configuration_choose(struct configuration *in,
         configuration_add(in, NULL);
     for (const struct map_environment *each = map ? map->environments : NULL; each;
          each = each->next) {
-        if (!environment_is_meant(map, each, options->environment, NULL))
+        if (!map_environment_is_named(map, each, options->environment, NULL))
             continue;
         struct configured_environment *to = configuration_add(in, each);
         if (options->environment)
@@ -332,7 +332,7 @@ static bool configuration_choose(struct configuration *in,
         else
             format_write(&each->name, &to->name);
     }
-    return in->count > 0 || environment_fail(map, options->environment, err);
+    return in->count > 0 || map_refuse_environment(map, options->environment, err);
 }
 
 struct configuration *configuration_start(const struct configuration_options *options,

@@ -58,7 +58,7 @@ struct configuration_options {
     struct loop *loop;
     struct sources *sources;
     const struct map *map;   /* NULL: whatever holds without one */
-    const char *environment; /* the only one (core/map/environment.h); NULL: all */
+    const char *environment; /* the only one (core/map/map.h); NULL: all */
     int64_t deadline_ms;     /* for each environment */
     bool whoami;             /* STS is asked, too, whose the credentials are */
 };

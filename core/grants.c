@@ -2,8 +2,8 @@
 
 #include "core/aws/arn.h"
 #include "core/dynamo/policy_document.h"
-#include "core/map/environment.h"
-#include "core/plan/needed_operations.h"
+#include "core/map/map.h"
+#include "core/plan/plan.h"
 
 /* One environment, while its grants are collected. */
 struct granted {
@@ -33,16 +33,16 @@ static void grants_grant(struct granted *granted, enum dynamo_op op, const struc
 
 static void grants_grant_table(struct granted *granted, const struct model *table)
 {
-    struct needed_operations needed;
-    needed_operations_of_table(table, &needed);
-    if (needed.one)
+    struct plan_operations needed;
+    plan_find_operations(table, &needed);
+    if (needed.get)
         grants_grant(granted, DYNAMO_GET_ITEM, table, NULL);
-    if (needed.many)
+    if (needed.batch_get)
         grants_grant(granted, DYNAMO_BATCH_GET_ITEM, table, NULL);
     if (needed.query)
         grants_grant(granted, DYNAMO_QUERY, table, NULL);
     for (const struct map_index *index = table->indexes; index; index = index->next)
-        if (needed_operations_index(table, index))
+        if (plan_queries_index(table, index))
             grants_grant(granted, DYNAMO_QUERY, table, index->name);
     grants_grant(granted, DYNAMO_DESCRIBE_TABLE, table, NULL); /* mount's first call; check */
 }
@@ -74,7 +74,7 @@ bool grants_write(struct sources *sources, const struct map *map, const char *en
     }
     for (const struct map_environment *each = map->environments; each; each = each->next) {
         CLEAN_UP(grants_granted_clean_up) struct granted granted = {.policy = &policy};
-        if (!environment_is_meant(map, each, environment, &values))
+        if (!map_environment_is_named(map, each, environment, &values))
             continue;
         found = true;
         sources_locate(sources, each, &granted.region, &granted.account);
@@ -92,6 +92,6 @@ bool grants_write(struct sources *sources, const struct map *map, const char *en
         return error_set(err, ERROR_INVALID, "without a map there is no environment \"%s\"",
                          environment);
     if (!found)
-        return environment_fail(map, environment, err);
+        return map_refuse_environment(map, environment, err);
     return policy_write(&policy, compact, out) || error_no_memory(err);
 }

@@ -8,7 +8,7 @@
 
 #include "core/base/printable.h"
 #include "core/base/utf8.h"
-#include "core/condition/operand.h"
+#include "core/condition/condition.h"
 #include "core/item/typed.h"
 
 /* The service takes no longer expression; and so much may stand in brackets within brackets. */

@@ -3,10 +3,10 @@
 #include "core/describe/equal_command.h"
 
 #include "core/condition/jq.h"
-#include "core/condition/operand.h"
+#include "core/condition/condition.h"
 #include "core/json/json.h"
 #include "core/map/condition_template.h"
-#include "core/plan/implied.h"
+#include "core/plan/item_parts.h"
 
 /* Appends TEXT so that a regular expression takes it as it stands. */
 static void equal_command_add_literal(struct buf *regex, struct span text)
@@ -27,7 +27,7 @@ static void equal_command_add_part(struct buf *regex, const struct model *table,
 {
     const struct format_piece *piece = &format->pieces[at];
     const struct format_piece *next = at + 1 < format->count ? piece + 1 : NULL;
-    bool twice = implied_count_param(table, kind, piece->param) > 1;
+    bool twice = item_parts_count(table, kind, piece->param) > 1;
     for (size_t i = 0; twice && i < seen->count; i++) {
         if (strcmp(seen->items[i].param, piece->param) == 0) {
             buf_printf(regex, "\\k<g%zu>", i);
@@ -102,10 +102,10 @@ static void equal_command_write_kind(struct buf *out, const struct plan *plan,
     const struct model *table = plan->table;
     CLEAN_UP(buf_clean_up) struct buf value = {0}, regex = {0};
     struct bindings seen = {0};
-    bool together = implied_repeats_parts(table, kind, path);
+    bool together = item_parts_repeat(table, kind, path);
     bool first = true;
     for (size_t i = 0; i < table->key_count; i++) {
-        if (!together && implied_by_key(plan->table, plan->query, kind, i, path))
+        if (!together && item_parts_are_implied(plan->table, plan->query, kind, i, path))
             continue;
         buf_add_text(&value, value.size ? " + \"\\n\" + " : "");
         buf_add_text(&regex, regex.size ? "\\n" : "");

@@ -1,6 +1,6 @@
 #include "core/describe/price.h"
 
-#include "core/plan/capacity_bounds.h"
+#include "core/plan/cost.h"
 #include "core/read/fact.h"
 #include "core/read/fetch.h"
 #include "core/read/key_scan.h"
@@ -52,8 +52,8 @@ bool price_init(struct price *price, const struct place *place, const struct pla
     bool scans = place->kind == PLACE_DIRECTORY && names->scan && place_key_step(place);
     if (scans) {
         price->cost.scans = KEY_SCAN_SEGMENTS;
-        price->cost.rcu.scan = capacity_bounds_of_scan(names->scan->bytes, KEY_SCAN_SEGMENTS);
-        price->cost.rcu.least = KEY_SCAN_SEGMENTS * capacity_bounds_of_item(0, false);
+        price->cost.rcu.scan = cost_bound_scan(names->scan->bytes, KEY_SCAN_SEGMENTS);
+        price->cost.rcu.least = KEY_SCAN_SEGMENTS * cost_bound_item(0, false);
     }
     if (place->selection) /* of the records alone */
         return true;

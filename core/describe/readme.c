@@ -6,10 +6,9 @@
 #include "core/base/size.h"
 #include "core/describe/route_words.h"
 #include "core/describe/window_sets.h"
-#include "core/map/directory_groups.h"
 #include "core/map/listable.h"
-#include "core/name/companion_words.h"
-#include "core/name/placeholder.h"
+#include "core/map/companion.h"
+#include "core/name/names.h"
 
 static void readme_write_pattern(const struct place *directory, const struct route *route,
                                  const struct map_pattern *pattern,
@@ -142,13 +141,13 @@ static void readme_write_unlisted(const struct place *directory, const struct ro
 {
     CLEAN_UP(buf_clean_up) struct buf segment = {0}, name = {0};
     format_write(&child->segment, &segment);
-    placeholder_write_name(child, &name);
+    names_write_placeholder(child, &name);
     out->failed = out->failed || segment.failed || name.failed;
     const char *reason =
         listable_values(directory->table, child)
             ? "is listed as far as the map knows its values; records may have others."
         : listable_follows_some(child, &directory->bindings) ||
-                directory_groups_show(child, &directory->bindings)
+                listable_is_group(child, &directory->bindings)
             ? "is listed as far as entries lead to it; there may be others."
         : child == place_key_step(directory)
             ? "can't be listed here: no key leads to all of them, and this never scans unasked."

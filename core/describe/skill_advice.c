@@ -1,8 +1,8 @@
 #include "core/describe/skill_advice.h"
 
 #include "core/base/error.h"
-#include "core/name/companion_words.h"
-#include "core/plan/capacity_bounds.h"
+#include "core/map/companion.h"
+#include "core/plan/cost.h"
 
 static void skill_advice_write_filters(struct buf *out)
 {
@@ -48,7 +48,7 @@ static void skill_advice_write_sizes(const struct skill_of *of, struct buf *out)
                  "\n## Costs\n\n"
                  "- 0.5 units (RCU) for each started 4 KB, also where nothing is found; a page "
                  "of 1 MB is about 128, on demand ");
-    capacity_bounds_write_dollars(capacity_bounds_of_page(0, 1, false), price, out);
+    cost_write_dollars(cost_bound_page(0, 1, false), price, out);
     buf_add_text(
         out, ". Less is read by a path whose key says more (a status, a day, the newest), and "
              "with `--limit N`.\n"

@@ -3,6 +3,7 @@
 #ifndef DDBFS_CORE_MAP_COMPANION_H
 #define DDBFS_CORE_MAP_COMPANION_H
 
+#include "core/base/buf.h"
 #include "core/base/escape.h"
 #include "core/base/span.h"
 
@@ -38,5 +39,21 @@ enum companion companion_parse_ending(struct span text);
 /* The position of an ending in TEXT that no name made of it may have: a companion's, or the tilde
  * of names that programs probe. The size of TEXT if there is none. */
 size_t companion_find_ending(struct span text);
+/* The position in NAME of its last @ with text before it; 0 if there is none. */
+size_t companion_find_at(struct span name);
+
+/* A companion in a sentence for READMEs and messages. */
+struct companion_words {
+    const char *name; /* its ending, with an example of columns */
+    const char *is;   /* its content, in one clause */
+};
+
+/* The companions of a listing or of an item, the most useful first. */
+const struct companion_words *companion_words_of(bool listing, size_t *count);
+/* Appends their names, separated by commas. */
+void companion_write_names(bool listing, struct buf *out);
+/* Appends ` (did you mean "@jsonl"?)` if WRONG, the end of a name from its last @ on, is near to
+ * one of their endings. */
+void companion_write_hint(bool listing, struct span wrong, struct buf *out);
 
 #endif

@@ -1,14 +1,141 @@
 #include "core/map/compile.h"
 
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "core/condition/operand.h"
-#include "core/map/directory_groups.h"
+#include "core/condition/condition.h"
 #include "core/map/link.h"
+#include "core/map/listable.h"
 #include "core/map/pattern.h"
-#include "core/map/regex.h"
 #include "core/map/route.h"
-#include "core/map/spelling.h"
+
+/* Limits of a "match" expression. The C library does not bound its work: it follows nested groups
+ * with its stack, and writes out a repeated part as often as it may be repeated, which multiplies
+ * where repeats are nested. */
+enum { REGEX_MAX_BYTES = 1000, REGEX_MAX_NESTING = 20, REGEX_MAX_STEPS = 1000 };
+
+/* The size of an expression with its repeats written out. */
+struct regex_size {
+    unsigned long steps[REGEX_MAX_NESTING + 1]; /* of each open group */
+    unsigned long last;                         /* of the last part, which a repeat multiplies */
+    size_t depth;
+};
+
+static bool regex_add(struct regex_size *size, unsigned long steps)
+{
+    size->last = steps;
+    size->steps[size->depth] += steps;
+    return size->steps[size->depth] <= REGEX_MAX_STEPS;
+}
+
+/* The last part is written out TIMES times instead of once. */
+static bool regex_repeat(struct regex_size *size, unsigned long times)
+{
+    if (times < 2)
+        return true;
+    unsigned long more = size->last * (times - 1); /* both are small: no overflow */
+    size->last += more;
+    size->steps[size->depth] += more;
+    return size->steps[size->depth] <= REGEX_MAX_STEPS;
+}
+
+/* The end of the brackets that begin at AT; they count as one step. */
+static const char *regex_skip_brackets(const char *at)
+{
+    at += at[1] == '^' ? 2 : 1;
+    if (*at == ']')
+        at++;
+    for (; *at && *at != ']'; at++) {
+        bool class = at[0] == '[' && at[1] && strchr(":.=", at[1]);
+        const char closing[] = {at[1], ']', '\0'};
+        const char *end = class ? strstr(at + 2, closing) : NULL;
+        if (end)
+            at = end + 1;
+    }
+    return *at ? at + 1 : at;
+}
+
+/* The repeats of "{3}", "{3,}" or "{3,5}" at AT; END gets the end of it. 0 if it is no repeat. */
+static unsigned long regex_read_repeat(const char *at, const char **end)
+{
+    char *after;
+    unsigned long least = strtoul(at + 1, &after, 10), most = least;
+    if (after == at + 1 && *after != ',')
+        return 0;
+    if (*after == ',') {
+        const char *second = after + 1;
+        most = strtoul(second, &after, 10);
+        if (after == second)
+            most = least + 1; /* without an upper bound: one more, with a star */
+    }
+    if (*after != '}')
+        return 0;
+    *end = after + 1;
+    return most > REGEX_MAX_STEPS ? REGEX_MAX_STEPS + 1 : most + (most == 0);
+}
+
+/* Adds the part at AT to SIZE; NEXT gets its end. NULL, or the reason to refuse the expression. The
+ * syntax is checked by regcomp alone. */
+static const char *regex_measure(struct regex_size *size, const char *at, const char **next)
+{
+    bool fits = true;
+    *next = at + 1;
+    unsigned long times = *at == '{' ? regex_read_repeat(at, next) : 0;
+    if (*at == '(' && size->depth == REGEX_MAX_NESTING)
+        return "it nests more than 20 groups";
+    if (*at == '\\' && at[1] >= '1' && at[1] <= '9')
+        return "it refers back (\\1), which can take for ever";
+    if (*at == '(') {
+        size->depth++;
+        size->steps[size->depth] = 0;
+        size->last = 0;
+    } else if (*at == ')' && size->depth > 0) {
+        unsigned long inside = size->steps[size->depth--];
+        fits = regex_add(size, inside + 1);
+    } else if (times > 0) {
+        fits = regex_repeat(size, times);
+    } else if (*at == '+') {
+        fits = regex_repeat(size, 2); /* x+ is xx* */
+    } else if (*at == '[') {
+        *next = regex_skip_brackets(at);
+        fits = regex_add(size, 1);
+    } else if (!strchr("*?|^$", *at)) {
+        *next = *at == '\\' && at[1] ? at + 2 : *next;
+        fits = regex_add(size, 1);
+    }
+    return fits ? NULL
+                : "it is too large: with each repeat written out it may have 1000 characters";
+}
+
+enum regex_result { REGEX_OK, REGEX_WRONG, REGEX_NO_MEMORY };
+
+/* Compiles EXPRESSION, POSIX extended, into OUT; the caller frees it with regfree if REGEX_OK. If
+ * REGEX_WRONG, WHY of SIZE bytes gets the end of a sentence that begins with "match". */
+static enum regex_result regex_compile(const char *expression, regex_t *out, char *why, size_t size)
+{
+    struct regex_size measured = {0};
+    const char *next,
+        *wrong = strlen(expression) > REGEX_MAX_BYTES ? "it is longer than 1000 bytes" : NULL;
+    for (const char *at = expression; *at && !wrong; at = next)
+        wrong = regex_measure(&measured, at, &next);
+    if (wrong) {
+        snprintf(why, size, "can't be used: %s", wrong);
+        return REGEX_WRONG;
+    }
+    int code = regcomp(out, expression, REG_EXTENDED | REG_NOSUB);
+    if (code == 0)
+        return REGEX_OK;
+    if (code == REG_ESPACE)
+        return REGEX_NO_MEMORY;
+    char reason[128];
+    regerror(code, out, reason, sizeof reason);
+    snprintf(why, size, "is no regular expression: %s", reason);
+    return REGEX_WRONG;
+}
 
 /* A model while it is made. */
 struct compiling {
@@ -385,6 +512,135 @@ static void compile_check_owners(struct compiling *making)
     }
 }
 
+struct spelling_collection {
+    struct model *model;
+    struct arena *arena;
+    struct findings *findings;
+    struct format_piece *spelled; /* room for all spelled pieces */
+    unsigned *lines;
+};
+
+/* Calls FN for each format of a key of type S. */
+static void spelling_each_format(struct spelling_collection *collection,
+                                 void (*fn)(struct spelling_collection *, const struct format *,
+                                            struct finding_at at))
+{
+    const struct model *model = collection->model;
+    for (const struct map_kind *kind = model->kinds; kind; kind = kind->next)
+        for (size_t i = 0; i < model->key_count; i++)
+            if (model->keys[i].type == VALUE_S)
+                fn(collection, &kind->keys[i], FINDING_AT(kind));
+    for (const struct map_index *index = model->indexes; index; index = index->next) {
+        const struct map_key *key;
+        for (size_t i = 0; (key = model_index_key(index, i)); i++) {
+            if (key->type != VALUE_S)
+                continue;
+            fn(collection, &key->format, FINDING_AT(index));
+            for (size_t k = 0; k < key->by_kind_count; k++)
+                if (key->by_kind[k].kind != model->any)
+                    fn(collection, &key->by_kind[k].format, FINDING_AT(index));
+        }
+    }
+}
+
+static void spelling_write(const struct format_piece *spelling, struct buf *out)
+{
+    struct format_piece piece = *spelling;
+    piece.open = false;
+    format_write(&(struct format){&piece, 1}, out);
+}
+
+static void spelling_count(struct spelling_collection *collection, const struct format *format,
+                           struct finding_at at)
+{
+    (void)at;
+    for (size_t i = 0; i < format->count; i++)
+        collection->model->spelled_count +=
+            format->pieces[i].param && format_is_spelled(&format->pieces[i]);
+}
+
+static void spelling_add(struct spelling_collection *collection, const struct format *format,
+                         struct finding_at at)
+{
+    struct model *model = collection->model;
+    for (size_t i = 0; i < format->count; i++) {
+        const struct format_piece *piece = &format->pieces[i];
+        if (!piece->param || !format_is_spelled(piece))
+            continue;
+        if (piece->pad && model->separator >= '0' && model->separator <= '9')
+            findings_add(
+                collection->findings, at,
+                "{%s} is padded with zeros, but the separator is a digit; choose another separator",
+                piece->param);
+        if (model_spelling(model, piece->param))
+            continue;
+        collection->lines[model->spelled_count] = at.line;
+        collection->spelled[model->spelled_count++] = *piece;
+    }
+}
+
+static void spelling_compare(struct spelling_collection *collection, const struct format *format,
+                             struct finding_at at)
+{
+    const struct model *model = collection->model;
+    for (size_t i = 0; i < format->count; i++) {
+        const struct format_piece *piece = &format->pieces[i];
+        const struct format_piece *spelling =
+            piece->param ? model_spelling(model, piece->param) : NULL;
+        if (!spelling || (spelling->letters == piece->letters && spelling->pad == piece->pad))
+            continue;
+        CLEAN_UP(buf_clean_up) struct buf one = {0}, other = {0};
+        spelling_write(piece, &one);
+        spelling_write(spelling, &other);
+        findings_add(
+            collection->findings, at,
+            "a part has one spelling everywhere, but this is %s and line %u has %s; rename one "
+            "of them",
+            buf_text(&one), collection->lines[spelling - model->spelled], buf_text(&other));
+    }
+}
+
+/* A known value that no key can contain would never be found. */
+static void spelling_check_values(const struct spelling_collection *collection)
+{
+    const struct model *model = collection->model;
+    for (const struct map_param *param = model->params; param; param = param->next) {
+        for (size_t i = 0; i < param->value_count; i++) {
+            CLEAN_UP(buf_clean_up) struct buf value = {0};
+            struct error err;
+            const struct format_piece *spelling = model_spelling(model, param->name);
+            if (!spelling || (format_read_part(spelling, param->values[i], &value) &&
+                              span_equal(buf_span(&value), param->values[i])))
+                continue;
+            if (value.size > 0)
+                findings_add(collection->findings, FINDING_AT(param),
+                             "by its format in the key {%s} is \"%s\", not \"%.*s\"", param->name,
+                             buf_text(&value), (int)param->values[i].size, param->values[i].data);
+            else if (!format_refuse_part(spelling, param->values[i], &err))
+                findings_add(collection->findings, FINDING_AT(param), "%s", err.text);
+        }
+    }
+}
+
+/* Collects the spelled parts of the formats of MODEL, whose kinds, indexes and parameters are
+ * complete. Reports a part with two spellings, and a known value that its part cannot have. */
+static void spelling_collect(struct model *model, struct arena *arena, struct findings *findings)
+{
+    struct spelling_collection collection = {.model = model, .arena = arena, .findings = findings};
+    spelling_each_format(&collection, spelling_count);
+    if (model->spelled_count == 0)
+        return;
+    collection.spelled = arena_array(arena, model->spelled_count, sizeof *collection.spelled);
+    collection.lines = arena_array(arena, model->spelled_count, sizeof *collection.lines);
+    model->spelled_count = 0;
+    model->spelled = collection.spelled;
+    if (!collection.spelled || !collection.lines)
+        return;
+    spelling_each_format(&collection, spelling_add);
+    spelling_each_format(&collection, spelling_compare);
+    spelling_check_values(&collection);
+}
+
 static void compile_make_patterns(struct compiling *making)
 {
     struct model *model = making->model;
@@ -446,7 +702,7 @@ static bool compile_make(struct compiling *making)
     links_compile(model, &model->arena, table, !making->broken, making->findings);
     compile_make_patterns(making);
     model->root = route_build(model, &model->arena, !making->broken, making->findings);
-    return model->root && (making->broken || directory_groups_check(model->root, making->findings));
+    return model->root && (making->broken || listable_check_groups(model->root, making->findings));
 }
 
 const struct model *compile_table(const struct declared_table *table, struct findings *findings)

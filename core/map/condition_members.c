@@ -1,6 +1,6 @@
 #include "core/map/condition_members.h"
 
-#include "core/condition/operand.h"
+#include "core/condition/condition.h"
 
 static const struct {
     const char *word;

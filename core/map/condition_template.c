@@ -1,7 +1,6 @@
 #include "core/map/condition_template.h"
 
-#include "core/condition/operand.h"
-#include "core/map/spelling.h"
+#include "core/condition/condition.h"
 
 bool condition_check_bound(const struct map_bound *bound, struct span text, struct error *err)
 {
@@ -27,7 +26,7 @@ static bool template_expand_value(const struct map_cond *cond, enum value_type t
                                   struct arena *arena, struct value *out, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf value = {0};
-    if (!spelling_check(text, path, err))
+    if (!format_check_parts(text, path, err))
         return false;
     if (!format_expand(text, path, &value))
         return error_set(err, ERROR_INVALID, "the path does not say all that is asked for");

@@ -507,3 +507,25 @@ bool format_overlaps_within(const struct format *a, const struct format *b, stru
     }
     return left.piece == a->count && right.piece == b->count;
 }
+
+bool format_refuse_part(const struct format_piece *spelling, struct span text, struct error *err)
+{
+    return error_set(
+        err, ERROR_INVALID,
+        "\"%.*s\" is no value of {%s}: the key has a number of %u digits; type all of them, "
+        "or none of the leading zeros",
+        text.size > 60 ? 60 : (int)text.size, text.data, spelling->param, spelling->pad);
+}
+
+bool format_check_parts(const struct format *format, const struct bindings *path, struct error *err)
+{
+    for (size_t i = 0; i < format->count; i++) {
+        const struct format_piece *piece = &format->pieces[i];
+        const struct span *value =
+            piece->param && piece->pad ? bindings_find(path, piece->param) : NULL;
+        CLEAN_UP(buf_clean_up) struct buf plain = {0};
+        if (value && !format_read_part(piece, *value, &plain))
+            return format_refuse_part(piece, *value, err);
+    }
+    return true;
+}

@@ -5,6 +5,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/buf.h"
+#include "core/base/error.h"
 #include "core/base/span.h"
 #include "core/item/value.h"
 
@@ -110,5 +111,12 @@ bool format_match_key(const struct format *format, struct span text, char separa
 bool format_overlaps(const struct format *a, const struct format *b);
 /* The same for names of records: a part that is not open holds no SEPARATOR, which is not empty. */
 bool format_overlaps_within(const struct format *a, const struct format *b, struct span separator);
+
+/* Fills ERR, ERROR_INVALID: TEXT is no value of the part SPELLING. Returns false. */
+bool format_refuse_part(const struct format_piece *spelling, struct span text, struct error *err);
+
+/* Whether FORMAT's spellings accept the values of PATH. False with ERR filled. */
+bool format_check_parts(const struct format *format, const struct bindings *path,
+                        struct error *err);
 
 #endif

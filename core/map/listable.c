@@ -1,6 +1,69 @@
 #include "core/map/listable.h"
 
-#include "core/map/directory_groups.h"
+/* Whether a record of KIND that is found by LIST tells what PARAM is. */
+static bool listable_has_part(const struct map_pattern *list, const struct map_kind *kind,
+                              const char *param)
+{
+    const struct map_key *key;
+    for (size_t i = 0; i < list->table->key_count; i++)
+        if (format_has(&kind->keys[i], param))
+            return true;
+    for (size_t i = 0; list->index && (key = model_index_key(list->index, i)); i++) {
+        const struct format *format = model_key_format(list->table, key, kind);
+        if (format && format_has(format, param))
+            return true;
+    }
+    return false;
+}
+
+bool listable_is_group(const struct route *child, const struct bindings *path)
+{
+    const struct map_pattern *list = child->parent ? child->parent->list : NULL;
+    bool told = false;
+    if (!list || !list->groups || child->entry || child->file)
+        return false;
+    for (size_t i = 0; i < child->segment.count; i++) {
+        const char *param = child->segment.pieces[i].param;
+        if (!param || bindings_find(path, param))
+            continue;
+        told = true;
+        for (size_t k = 0; k < list->kind_count; k++)
+            if (!listable_has_part(list, list->kinds[k], param))
+                return false;
+    }
+    return told;
+}
+
+/* What the path to ROUTE says, by name alone. */
+static void listable_add_params(const struct route *route, struct bindings *path)
+{
+    for (; route; route = route->parent)
+        for (size_t i = 0; i < route->segment.count; i++) {
+            const char *param = route->segment.pieces[i].param;
+            if (param && !bindings_find(path, param))
+                bindings_add(path, param, span_text(""));
+        }
+}
+
+/* A listing that shows directories alone has a step for them. */
+bool listable_check_groups(const struct route *route, struct findings *findings)
+{
+    struct bindings path = {0};
+    bool found = !route->list || !route->list->groups;
+    listable_add_params(route, &path);
+    for (const struct route *child = route->children; child && !found; child = child->next)
+        found = listable_is_group(child, &path);
+    bool ok =
+        found ||
+        findings_add(findings, FINDING_AT(route->list),
+                     "\"%s\": \"groups\" shows the directories that records bring along, and "
+                     "no step below it is one: a path goes on from here by a part of the key of "
+                     "what is asked",
+                     route->list->path);
+    for (const struct route *child = route->children; child; child = child->next)
+        ok = listable_check_groups(child, findings) && ok;
+    return ok;
+}
 
 const struct map_param *listable_values(const struct model *table, const struct route *child)
 {
@@ -98,7 +161,7 @@ static bool listable_requests_as(const struct map_pattern *list, const struct ro
 static bool listable_groups_all(const struct map_pattern *list, const struct route *child,
                                 const struct bindings *path)
 {
-    return directory_groups_show(child, path) && !list->narrowed && list->filter_count == 0 &&
+    return listable_is_group(child, path) && !list->narrowed && list->filter_count == 0 &&
            listable_shows_some_of(list, child) && listable_requests_as(list, child);
 }
 

@@ -66,4 +66,16 @@ const struct model *map_find_model(const struct map *map, struct span name);
 /* How many maps there are in this process: one, unless something still holds an old one. */
 size_t map_count(void);
 
+/* Whether EACH, an environment of MAP, is meant by NAME: its own name as the map writes it, or one
+ * that it can have and that no other environment is called by. NULL means all. VALUES (which may be
+ * NULL) get what the parameters of its name stand for, or a "*" each. */
+bool map_environment_is_named(const struct map *map, const struct map_environment *each,
+                              const char *name, struct bindings *values);
+
+/* Fills ERR: MAP has none that NAME means, but others. Returns false. */
+bool map_refuse_environment(const struct map *map, const char *name, struct error *err);
+
+/* Whether TABLE, a table's whole name, is what an environment of MAP calls MODEL's table. */
+bool map_names_table(const struct map *map, const struct model *model, struct span table);
+
 #endif

@@ -8,13 +8,28 @@
 #include <stdint.h>
 
 #include "core/map/format.h"
-#include "core/map/rank.h"
 #include "core/source/read.h"
 #include "core/source/source.h"
 
 /* How long an answer is believed where the map says nothing, that nothing is there, and what the
  * map alone tells. */
 enum { MAP_TTL_MS = 10000, MAP_MISSING_TTL_MS = 2000, MAP_STRUCTURE_TTL_MS = 60000 };
+
+/* The rank at the beginning of an entry's name, "007_…": its position in the listing, so that names
+ * sort in the listing's order. The rest of the name identifies the item, which opens by it whatever
+ * its rank is now. */
+enum {
+    RANK_DIGITS = 7, /* of a listing without a limit; those of the greatest limit */
+    RANK_MAX_BEHIND = 32,
+};
+
+/* Its parameter in the map. */
+#define RANK_PARAM "rank"
+
+struct map_rank {
+    unsigned digits;    /* with leading zeros; 0: names have no rank */
+    struct span behind; /* the text between the rank and the rest, which begins with no digit */
+};
 
 /* How one kind of record writes an attribute. */
 struct map_kind_format {

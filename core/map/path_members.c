@@ -1,7 +1,7 @@
 #include "core/map/path_members.h"
 
 #include "core/map/condition_members.h"
-#include "core/map/entry_limit.h"
+#include "core/map/entry_names.h"
 
 static struct declared_path *paths_path_of(void *target)
 {

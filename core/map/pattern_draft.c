@@ -3,6 +3,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/condition/condition.h"
+#include "core/map/condition_template.h"
+
 bool pattern_draft_fail(struct pattern_draft *draft, const char *format, ...)
 {
     char text[512];
@@ -195,4 +198,347 @@ bool pattern_draft_check_held(struct pattern_draft *draft, const char *member,
         "\"%s\" looks at %s, and the map does not say that index %s includes it; say "
         "all that it includes: \"projects\": [\"%s\"]",
         member, attribute, index->name, attribute);
+}
+
+static bool key_conditions_invalid_key(struct pattern_draft *draft, const struct map_key *key,
+                                       const struct format *format, const char *missing)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    format_write(format, &text);
+    return pattern_draft_fail(draft,
+                              "the partition key %s is \"%s\", but the path does not say {%s}",
+                              key->attribute, buf_text(&text), missing);
+}
+
+static bool key_conditions_add_cond(struct pattern_draft *draft, const struct map_cond *cond)
+{
+    struct map_pattern *pattern = draft->pattern;
+    if (pattern->where_count == READ_MAX_CONDS)
+        return pattern_draft_fail(draft, "too many conditions");
+    pattern->where[pattern->where_count] = *cond;
+    pattern->where[pattern->where_count++].on_key = true;
+    return true;
+}
+
+static bool key_conditions_add_equality(struct pattern_draft *draft, const struct map_key *key,
+                                        const struct format *value)
+{
+    struct map_cond cond = {
+        .attribute = key->attribute, .type = key->type, .op = COND_EQ, .value = *value};
+    return key_conditions_add_cond(draft, &cond);
+}
+
+/* The format of KEY for records of KIND; NULL with a finding when the index holds none of those. */
+static const struct format *key_conditions_format_for(struct pattern_draft *draft,
+                                                      const struct map_key *key,
+                                                      const struct map_kind *kind)
+{
+    const struct format *format = model_key_format(draft->model, key, kind);
+    if (!format)
+        pattern_draft_fail(draft,
+                           "index %s has no format for %s of \"%s\", so it holds no such record",
+                           draft->pattern->index->name, key->attribute, kind->name);
+    return format;
+}
+
+/* Whether a value that stands in the map itself can be one of the key's. */
+static bool key_conditions_check_literal(struct pattern_draft *draft, const struct map_key *key,
+                                         const struct declared_condition *where,
+                                         const struct format *value)
+{
+    struct error err;
+    if (where->typed && key->type == VALUE_B)
+        return pattern_draft_fail(draft, "\"where\" on %s: it is binary, and so never a number",
+                                  where->target);
+    if (!format_is_literal(value))
+        return key->type != VALUE_N || format_whole_param(value) ||
+               pattern_draft_fail(
+                   draft, "\"where\" on %s: a number is one whole parameter, or written out",
+                   where->target);
+    return operand_check(where->target, key->type, format_literal(value), &err) ||
+           pattern_draft_fail(draft, "\"where\" on %s: %s", where->target, err.text);
+}
+
+/* Whether the range's ends, where both stand in the map, come in their order. Of a part, the upper
+ * end takes in whatever begins with it. */
+static bool key_conditions_check_range(struct pattern_draft *draft, const struct map_key *key,
+                                       const struct declared_condition *where, bool of_part)
+{
+    if (where->op != COND_BETWEEN || !format_is_literal(&where->value) ||
+        !format_is_literal(&where->upper))
+        return true;
+    struct span low = format_literal(&where->value), high = format_literal(&where->upper);
+    int order = key->type == VALUE_N ? number_compare(low, high) : span_compare(low, high);
+    return order <= 0 || (of_part && span_starts(low, high)) ||
+           pattern_draft_fail(draft, "\"where\" on %s: the range ends before it begins",
+                              where->target);
+}
+
+static void key_conditions_mark_used(struct pattern_draft *draft,
+                                     const struct declared_condition *where)
+{
+    if (draft->used_count < READ_MAX_CONDS)
+        draft->used[draft->used_count++] = where;
+}
+
+/* The equalities of "where" that stand in what is said of a key attribute. */
+static void key_conditions_mark_stated(struct pattern_draft *draft, const struct format *format,
+                                       const struct said_text *said)
+{
+    for (size_t i = 0; i < said->pieces; i++) {
+        const char *param = format->pieces[i].param;
+        const struct declared_condition *where =
+            param ? pattern_draft_where_part(draft, param) : NULL;
+        if (where && where->op == COND_EQ)
+            key_conditions_mark_used(draft, where);
+    }
+}
+
+/* A condition on the attribute itself, as the map wrote it. */
+static bool key_conditions_add_plain(struct pattern_draft *draft, const struct map_key *key,
+                                     const struct declared_condition *where)
+{
+    key_conditions_mark_used(draft, where);
+    if (where->op == COND_BEGINS && key->type == VALUE_N)
+        return pattern_draft_fail(draft, "%s is a number: it has no beginning (x*)",
+                                  key->attribute);
+    if (!key_conditions_check_literal(draft, key, where, &where->value) ||
+        (where->op == COND_BETWEEN &&
+         !key_conditions_check_literal(draft, key, where, &where->upper)) ||
+        !key_conditions_check_range(draft, key, where, false))
+        return false;
+    struct map_cond cond = {.attribute = key->attribute,
+                            .type = key->type,
+                            .op = where->op,
+                            .value = where->value,
+                            .upper = where->upper};
+    return key_conditions_add_cond(draft, &cond);
+}
+
+static bool key_conditions_compile_partition_key(struct pattern_draft *draft,
+                                                 const struct map_key *key)
+{
+    struct map_pattern *pattern = draft->pattern;
+    const struct declared_condition *where = pattern_draft_where_key(draft, key->attribute);
+    if (where && where->op == COND_EQ)
+        return key_conditions_add_plain(draft, key, where);
+    struct said_text first, other;
+    const struct format *format = key_conditions_format_for(draft, key, pattern->kinds[0]);
+    if (!format)
+        return false;
+    if (!pattern_draft_stated(draft, format, &first))
+        return pattern_draft_fail_room(draft);
+    if (first.stop)
+        return key_conditions_invalid_key(draft, key, format, first.stop);
+    for (size_t i = 1; i < pattern->kind_count; i++) {
+        format = key_conditions_format_for(draft, key, pattern->kinds[i]);
+        if (!format)
+            return false;
+        if (!pattern_draft_stated(draft, format, &other))
+            return pattern_draft_fail_room(draft);
+        if (other.stop || !format_equal(&first.text, &other.text))
+            return pattern_draft_fail(
+                draft, "one listing is one partition, but its kinds differ in %s", key->attribute);
+    }
+    key_conditions_mark_stated(draft, model_key_format(draft->model, key, pattern->kinds[0]),
+                               &first);
+    return key_conditions_add_equality(draft, key, &first.text);
+}
+
+/* PREFIX followed by VALUE, and by what sorts last when that is in the interval too. */
+static bool key_conditions_bound(struct pattern_draft *draft, const struct format *prefix,
+                                 const struct format *value, bool to_the_end, struct format *out)
+{
+    struct format_piece last = {.literal = SPAN_LITERAL(COND_LAST_CHARACTER)};
+    *out = (struct format){0};
+    return (pattern_draft_append_all(draft, out, prefix) &&
+            (!value || pattern_draft_append_all(draft, out, value)) &&
+            (!to_the_end || pattern_draft_append(draft, out, &last))) ||
+           pattern_draft_fail_room(draft);
+}
+
+static bool key_conditions_is_base_part(const struct pattern_draft *draft, const char *param)
+{
+    for (size_t i = 0; i < draft->model->key_count; i++)
+        if (format_has(&draft->pattern->kinds[0]->keys[i], param))
+            return true;
+    return false;
+}
+
+/* Where text follows the part in the key, the key's order is the part's own only against values of
+ * which no byte comes before that text: "1#" stands behind "1 ", though "1" stands before it. */
+static bool key_conditions_add_bound(struct pattern_draft *draft, const struct format *format,
+                                     const struct said_text *said, const struct format *value,
+                                     bool begins)
+{
+    struct map_pattern *pattern = draft->pattern;
+    if (said->pieces + 1 >= format->count)
+        return true; /* the key ends with the part */
+    const struct format_piece *part = &format->pieces[said->pieces];
+    struct map_bound bound = {.param = part->param,
+                              .value = *value,
+                              .end = format->pieces[said->pieces + 1].literal.data[0],
+                              .begins = begins};
+    if ((begins && part->open) || part->pad)
+        return true; /* such numbers are of one length, so their own order decides */
+    pattern->bounds[pattern->bound_count++] = bound;
+    struct error err;
+    return !format_is_literal(value) ||
+           condition_check_bound(&bound, format_literal(value), &err) ||
+           pattern_draft_fail(draft, "\"where\" on %s: %s", part->param, err.text);
+}
+
+static bool key_conditions_add_bounds(struct pattern_draft *draft, const struct format *format,
+                                      const struct said_text *said,
+                                      const struct declared_condition *where)
+{
+    return key_conditions_add_bound(draft, format, said, &where->value, where->op == COND_BEGINS) &&
+           (where->op != COND_BETWEEN ||
+            key_conditions_add_bound(draft, format, said, &where->upper, false));
+}
+
+/* A condition on the first part that the path does not say becomes one on the whole sort key.
+ * An interval that is open on one side still ends with the prefix. A part is compared by its
+ * beginning: "to 2026-04-16" includes that day. */
+static bool key_conditions_compile_range(struct pattern_draft *draft, const struct map_key *key,
+                                         const struct format *format, const struct said_text *said,
+                                         const struct declared_condition *where)
+{
+    const struct format *prefix = &said->text, *value = &where->value;
+    struct map_cond cond = {.attribute = key->attribute, .type = key->type, .op = COND_BETWEEN};
+    key_conditions_mark_used(draft, where);
+    if (key->type != VALUE_S)
+        return prefix->count == 0
+                   ? key_conditions_add_plain(draft, key, where)
+                   : pattern_draft_fail(draft, "%s is no text: it has no parts", key->attribute);
+    if (!key_conditions_check_range(draft, key, where, true) ||
+        !key_conditions_add_bounds(draft, format, said, where))
+        return false;
+    /* A range that begins with a prefix takes its end in, which a listing leaves out of what came
+     * back (pattern->excluded); one record can't. */
+    if (where->op == COND_LT && prefix->count > 0 && !draft->path->list)
+        return pattern_draft_fail(draft,
+                                  "\"<\" on a part goes with a listing; for one record say \"<=\"");
+    if (where->op == COND_LT && prefix->count > 0 &&
+        !key_conditions_is_base_part(draft, where->target))
+        return pattern_draft_fail(
+            draft,
+            "\"<\" on %s, which is a part of the index's key alone: say \"<=\", which "
+            "takes in what begins with the value",
+            where->target);
+    bool ok = true;
+    switch (where->op) {
+    case COND_EQ: /* pattern_draft_stated has taken those in */
+    case COND_BEGINS:
+        cond.op = COND_BEGINS;
+        ok = key_conditions_bound(draft, prefix, value, false, &cond.value);
+        break;
+    case COND_BETWEEN:
+        ok = key_conditions_bound(draft, prefix, value, false, &cond.value) &&
+             key_conditions_bound(draft, prefix, &where->upper, true, &cond.upper);
+        break;
+    case COND_LT:
+    case COND_LE:
+        ok = key_conditions_bound(draft, prefix, NULL, false, &cond.value) &&
+             key_conditions_bound(draft, prefix, value, where->op == COND_LE, &cond.upper);
+        break;
+    case COND_GT:
+    case COND_GE:
+        ok = key_conditions_bound(draft, prefix, value, where->op == COND_GT, &cond.value) &&
+             key_conditions_bound(draft, prefix, NULL, true, &cond.upper);
+        break;
+    default: /* "where" takes no other */
+        break;
+    }
+    if (cond.op == COND_BETWEEN && cond.value.count == 0) {
+        cond.op = where->op == COND_LT ? COND_LT : COND_LE;
+        cond.value = cond.upper;
+    }
+    return ok && key_conditions_add_cond(draft, &cond);
+}
+
+static bool key_conditions_add_prefix(struct pattern_draft *draft, const struct map_key *key,
+                                      const struct format *prefix)
+{
+    if (prefix->count == 0)
+        return true;
+    if (key->type == VALUE_N)
+        return pattern_draft_fail(draft, "%s is a number: a part of it can't be looked up",
+                                  key->attribute);
+    struct map_cond cond = {
+        .attribute = key->attribute, .type = key->type, .op = COND_BEGINS, .value = *prefix};
+    return key_conditions_add_cond(draft, &cond);
+}
+
+/* The prefix that the sort keys of all kinds share. */
+static bool key_conditions_compile_sort_key_of_several(struct pattern_draft *draft,
+                                                       const struct map_key *key)
+{
+    struct map_pattern *pattern = draft->pattern;
+    struct said_text said;
+    struct format common = {0};
+    for (size_t i = 0; i < pattern->kind_count; i++) {
+        struct format before = common;
+        const struct format *format = key_conditions_format_for(draft, key, pattern->kinds[i]);
+        if (!format)
+            return false;
+        if (!pattern_draft_stated(draft, format, &said) ||
+            !pattern_draft_common(draft, i ? &before : &said.text, &said.text, &common))
+            return pattern_draft_fail_room(draft);
+    }
+    return key_conditions_add_prefix(draft, key, &common);
+}
+
+/* DONE is set when no further sort attribute can have a condition. */
+static bool key_conditions_compile_sort_key(struct pattern_draft *draft, const struct map_key *key,
+                                            bool *done)
+{
+    struct map_pattern *pattern = draft->pattern;
+    const struct declared_condition *where = pattern_draft_where_key(draft, key->attribute);
+    struct said_text said;
+    const struct format *format = key_conditions_format_for(draft, key, pattern->kinds[0]);
+    if (!format)
+        return false;
+    if (!pattern_draft_stated(draft, format, &said))
+        return pattern_draft_fail_room(draft);
+    *done = true;
+    if (pattern->kind_count > 1 && !where)
+        return key_conditions_compile_sort_key_of_several(draft, key);
+    bool by_part = said.stop && pattern_draft_where_part(draft, said.stop) == where;
+    if (where && !by_part && where->op != COND_EQ)
+        return key_conditions_add_plain(draft, key, where);
+    if (!said.stop) {
+        *done = false;
+        key_conditions_mark_stated(draft, format, &said);
+        return key_conditions_add_equality(draft, key, &said.text);
+    }
+    if (where && where->op == COND_EQ) {
+        *done = false;
+        return key_conditions_add_plain(draft, key, where);
+    }
+    key_conditions_mark_stated(draft, format, &said);
+    where = pattern_draft_where_part(draft, said.stop);
+    return where ? key_conditions_compile_range(draft, key, format, &said, where)
+                 : key_conditions_add_prefix(draft, key, &said.text);
+}
+
+bool pattern_draft_compile_keys(struct pattern_draft *draft)
+{
+    const struct model *model = draft->model;
+    const struct map_index *index = draft->pattern->index;
+    const struct map_key *partition = index ? index->partition : model->keys;
+    const struct map_key *sort = index ? index->sort : model->keys + 1;
+    size_t partition_count = index ? index->partition_count : 1;
+    size_t sort_count = index ? index->sort_count : model->key_count - 1;
+    draft->pattern->where = arena_array(&draft->scratch, READ_MAX_CONDS, sizeof(struct map_cond));
+    if (!draft->pattern->where)
+        return findings_no_memory(draft->findings);
+    for (size_t i = 0; i < partition_count; i++)
+        if (!key_conditions_compile_partition_key(draft, &partition[i]))
+            return false;
+    bool done = false;
+    for (size_t i = 0; i < sort_count && !done; i++)
+        if (!key_conditions_compile_sort_key(draft, &sort[i], &done))
+            return false;
+    return true;
 }

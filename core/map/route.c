@@ -3,6 +3,7 @@
 #include "core/base/escape.h"
 #include "core/map/companion.h"
 #include "core/map/condition_template.h"
+#include "core/map/entry_names.h"
 
 struct builder {
     struct arena *arena; /* the model's */

@@ -1,14 +1,253 @@
 #include "core/name/names.h"
 
+#include <stdint.h>
+
+#include "core/base/escape.h"
 #include "core/base/nearest.h"
 #include "core/base/printable.h"
-#include "core/map/entry_limit.h"
+#include "core/map/entry_names.h"
 #include "core/map/listable.h"
-#include "core/name/companion_words.h"
-#include "core/name/name_candidates.h"
-#include "core/name/name_parts.h"
-#include "core/name/placeholder.h"
-#include "core/name/probed_names.h"
+#include "core/name/name_draft.h"
+
+/* Names that programs probe, and placeholders. */
+
+static const char *const probed_words[] = {
+    "4913", /* vim tries whether it may write */
+    "AACS",         "BDMV",        "CVS",
+    "HEAD",         /* git looks for bare repositories */
+    "package.json", /* editors and node look for a project, upwards from where they stand */
+    "RCS",          "SCCS",        "System Volume Information",
+    "Thumbs.db",    "VIDEO_TS",    "_FOSSIL_",
+    "_darcs",       "autorun.inf", "desktop.ini",
+    "ehthumbs.db",  "lost+found",
+};
+
+static bool names_is_probed_word(struct span name)
+{
+    for (size_t i = 0; i < sizeof probed_words / sizeof probed_words[0]; i++)
+        if (span_is(name, probed_words[i]))
+            return true;
+    return false;
+}
+
+bool names_is_probed(struct span name)
+{
+    return span_starts(name, SPAN_LITERAL(".")) || span_ends(name, SPAN_LITERAL("~")) ||
+           names_is_probed_word(name);
+}
+
+bool names_is_probed_at(const struct format *step, struct span name)
+{
+    if (format_is_literal(step))
+        return false;
+    struct span dot = SPAN_LITERAL("."), tilde = SPAN_LITERAL("~");
+    struct span first = step->pieces[0].literal, last = step->pieces[step->count - 1].literal;
+    return (span_starts(name, dot) && !span_starts(first, dot)) ||
+           (span_ends(name, tilde) && !span_ends(last, tilde)) || names_is_probed_word(name);
+}
+
+void names_write_placeholder(const struct route *step, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    format_write(&step->segment, &name);
+    if (name.size > NAME_LIMIT && !escape_shorten(&name, NAME_LIMIT, ESCAPE_MARK_DIRECTORY))
+        out->failed = true;
+    buf_add_span(out, buf_span(&name));
+    out->failed = out->failed || name.failed;
+}
+
+/* The map's hint for the first parameter of STEP that has one, or NULL. */
+static const char *names_placeholder_hint(const struct model *table, const struct route *step)
+{
+    for (size_t i = 0; i < step->segment.count; i++) {
+        const char *name = step->segment.pieces[i].param;
+        const struct map_param *param = name ? model_find_param(table, name) : NULL;
+        if (param && param->hint)
+            return param->hint;
+    }
+    return NULL;
+}
+
+bool names_refuse_unlisted(const struct model *table, const struct route *step,
+                           const struct bindings *path, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf segment = {0};
+    format_write(&step->segment, &segment);
+    const char *slash = step->file ? "" : "/", *hint = names_placeholder_hint(table, step);
+    const char *reason = listable_values(table, step)
+                             ? "is listed as far as the map knows its values, and it does not say "
+                               "that these are \"only\" them"
+                         : listable_follows_some(step, path) || listable_is_group(step, path)
+                             ? "is listed as far as entries lead to it, and there may be others"
+                             : "can't be listed, since no key leads to all of them";
+    return error_set(err, ERROR_NOT_LISTABLE, "%s%s %s; type one: …/%s%s%s%s", buf_text(&segment),
+                     slash, reason, buf_text(&segment), slash, hint ? "; " : "", hint ? hint : "");
+}
+
+bool names_refuse_columns(struct error *err)
+{
+    return error_set(err, ERROR_NOT_LISTABLE,
+                     "the columns of a table are typed: …@table/status,created_at, with attributes "
+                     "of the records in place of these; …@summary tells which there are");
+}
+
+/* Reading a name. */
+
+/* Reasons to refuse a name that has the form of a step of the map. */
+enum refusal_kind {
+    REFUSED_NOT,
+    BAD_ESCAPE,
+    BAD_BASE64,
+    NOT_PADDED, /* not a number of the key's digits */
+    SAID_TWICE,
+    NO_MATCH,
+    NO_COUNT,    /* not a number; another step may take the name */
+    WRONG_COUNT, /* a number that no listing can have */
+    A_SECRET,
+    NO_COMPANION,
+    OF_DIRECTORY,   /* a companion of an item or a listing, on a plain directory */
+    OF_LISTING,     /* a companion that only items have, on a listing of items */
+    OF_RECORD,      /* a companion that only listings have, on an item */
+    OF_PLACEHOLDER, /* a placeholder before a companion's ending */
+    NO_VALUE,       /* nothing before a companion's ending */
+    NO_COLUMN,      /* an empty column, or one that no attribute can have as its name */
+    TOO_MANY
+};
+
+struct refusal {
+    enum refusal_kind kind;
+    const char *param;
+    const char *why; /* of BAD_BASE64 and OF_*: a static phrase */
+};
+
+/* The result of matching a step of the map with a name. UNSUITED: only a "match" refuses a value
+ * that is written with an escape. */
+enum names_taken { NOT_ITS_FORM, REFUSED, UNSUITED, TAKEN };
+
+/* The prefix of bytes that are typed as base64. */
+#define NAME_BASE64 "base64:"
+
+/* Notes the first refusal of a name only: more specific steps are tried first. */
+static void names_note_refusal(struct refusal *refusal, enum refusal_kind kind, const char *param)
+{
+    if (refusal->kind == REFUSED_NOT)
+        *refusal = (struct refusal){.kind = kind, .param = param};
+}
+
+/* Whether VALUE is what the map expects of PARAM. */
+static bool names_value_matches(const struct model *table, const char *name, struct span value,
+                                struct arena *arena)
+{
+    const struct map_param *param = model_find_param(table, name);
+    if (!param || !param->match)
+        return true;
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_add_span(&text, value);
+    arena->failed = arena->failed || text.failed;
+    if (text.failed || memchr(buf_text(&text), '\0', text.size))
+        return false;
+    int unlike = regexec(&param->regex, buf_text(&text), 0, NULL, 0);
+    arena->failed = arena->failed || unlike == REG_ESPACE;
+    return unlike == 0;
+}
+
+/* What a piece of a name stands for; false when it holds a % that is no escape. */
+static bool names_decode_piece(struct span *value, struct arena *arena)
+{
+    CLEAN_UP(buf_clean_up) struct buf decoded = {0};
+    if (!escape_decode(*value, &decoded))
+        return false;
+    arena->failed = arena->failed || decoded.failed;
+    *value = arena_copy(arena, buf_span(&decoded));
+    return true;
+}
+
+/* What is typed after "base64:" for bytes. None of it needs an escape, but a / does. */
+static bool names_decode_base64(struct span *value, struct arena *arena, const char **why)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, bytes = {0};
+    if (!escape_decode(span_from(*value, sizeof NAME_BASE64 - 1), &text))
+        return false;
+    *why = base64_read_typed(buf_span(&text), &bytes);
+    arena->failed = arena->failed || text.failed || bytes.failed;
+    *value = arena_copy(arena, buf_span(&bytes));
+    return !*why;
+}
+
+/* The part's own value, of which people may type another spelling: "00042" for 42, "Ann" for ann.
+ */
+static bool names_read_spelling(const struct model *table, const char *param, struct span *value,
+                                struct arena *arena)
+{
+    CLEAN_UP(buf_clean_up) struct buf plain = {0};
+    if (!table || !model_spelling(table, param))
+        return true;
+    bool fits = model_read_part(table, param, *value, &plain);
+    arena->failed = arena->failed || plain.failed;
+    if (fits)
+        *value = arena_copy(arena, buf_span(&plain));
+    return fits;
+}
+
+/* VALUE, a piece of a name, becomes what it stands for. False with the refusal noted. */
+static bool names_read_piece(const struct model *table, const struct binding *piece,
+                             struct span *value, struct arena *arena, struct refusal *refusal)
+{
+    const char *why = NULL;
+    bool escaped = memchr(value->data, '%', value->size);
+    bool base64 = piece->type == VALUE_B && span_starts(*value, SPAN_LITERAL(NAME_BASE64));
+    bool decoded = base64    ? names_decode_base64(value, arena, &why)
+                   : escaped ? names_decode_piece(value, arena)
+                             : true;
+    if (!decoded) {
+        names_note_refusal(refusal, why ? BAD_BASE64 : BAD_ESCAPE, piece->param);
+        refusal->why = refusal->why ? refusal->why : why;
+        return false;
+    }
+    if (names_read_spelling(table, piece->param, value, arena))
+        return true;
+    names_note_refusal(refusal, NOT_PADDED, piece->param);
+    return false;
+}
+
+static enum names_taken names_take_apart(const struct format *format, struct span name,
+                                         const struct bindings *path, const struct model *table,
+                                         struct arena *arena, struct bindings *values,
+                                         struct refusal *refusal)
+{
+    enum names_taken taken = TAKEN;
+    struct bindings captures;
+    captures.count = values->count = 0;
+    if (!format_match(format, name, &captures))
+        return NOT_ITS_FORM;
+    for (size_t i = 0; i < captures.count; i++) {
+        const struct binding *piece = &captures.items[i];
+        const char *param = piece->param;
+        struct span value = piece->value;
+        if (!names_read_piece(table, piece, &value, arena, refusal))
+            return REFUSED;
+        const struct span *said = bindings_find(path, param);
+        if (!said)
+            said = bindings_find(values, param);
+        if (said && span_equal(*said, value))
+            continue;
+        if (said) {
+            names_note_refusal(refusal, SAID_TWICE, param);
+            return REFUSED;
+        }
+        if (path->count + values->count >= BINDINGS_MAX || !bindings_add(values, param, value)) {
+            names_note_refusal(refusal, TOO_MANY, param);
+            return REFUSED;
+        }
+        if (table && !names_value_matches(table, param, value, arena)) {
+            names_note_refusal(refusal, NO_MATCH, param);
+            if (!memchr(piece->value.data, '%', piece->value.size))
+                return REFUSED;
+            taken = UNSUITED;
+        }
+    }
+    return taken;
+}
 
 size_t names_limit(const struct place_options *options)
 {
@@ -60,8 +299,6 @@ bool names_skip_rank(const struct route *child, struct span *name)
     return !child->entry || rank_skip(&child->entry->rank, name);
 }
 
-/* Reading a name. */
-
 /* The name of a record without the suffix; false when it has none. */
 static bool names_strip_suffix(struct span *name, const struct place_options *options)
 {
@@ -95,18 +332,19 @@ static bool names_is_count(const struct route *child, const struct bindings *val
     const struct span *value = child->count ? bindings_find(values, child->count) : NULL;
     if (!value || entry_limit_parse(child->count, *value, &limit, NULL))
         return true;
-    if (entry_limit_is(*value))
+    if (entry_limit_is_number(*value))
         *refusal = (struct refusal){.kind = WRONG_COUNT, .param = child->count};
     else
-        refusal_note(refusal, NO_COUNT, child->count);
+        names_note_refusal(refusal, NO_COUNT, child->count);
     return false;
 }
 
 /* What CHILD makes of NAME: TAKEN and UNSUITED only where nothing else speaks against it. FOUND
  * gets it in both cases. */
-static enum taken names_try_step(const struct names_directory *directory, const struct route *child,
-                                 struct span name, struct arena *arena, struct names_found *found,
-                                 struct refusal *refusal)
+static enum names_taken names_try_step(const struct names_directory *directory,
+                                       const struct route *child, struct span name,
+                                       struct arena *arena, struct names_found *found,
+                                       struct refusal *refusal)
 {
     if (!names_skip_rank(child, &name))
         return NOT_ITS_FORM;
@@ -114,8 +352,8 @@ static enum taken names_try_step(const struct names_directory *directory, const 
     found->route = child;
     found->companion = COMPANION_NONE;
     found->columns = span_text("");
-    enum taken taken = name_take_apart(&child->segment, name, directory->path, directory->table,
-                                       arena, &found->values, refusal);
+    enum names_taken taken = names_take_apart(&child->segment, name, directory->path,
+                                              directory->table, arena, &found->values, refusal);
     if ((taken == TAKEN || taken == UNSUITED) && names_withhold(child, directory->options)) {
         /* That it is another pattern's record is no way around. */
         *refusal = (struct refusal){.kind = A_SECRET};
@@ -162,9 +400,9 @@ static bool names_find_step(const struct names_directory *directory, struct span
         if (names_is_record(child) &&
             (no_records || !names_strip_suffix(&text, directory->options)))
             continue;
-        if (probed_names_is_for(&child->segment, name))
+        if (names_is_probed_at(&child->segment, name))
             continue;
-        enum taken taken = names_try_step(directory, child, text, arena, found, refusal);
+        enum names_taken taken = names_try_step(directory, child, text, arena, found, refusal);
         if (taken != NOT_ITS_FORM && names_lacks_value(child, name, &found->values, refusal))
             taken = REFUSED;
         if (taken == TAKEN)
@@ -246,7 +484,7 @@ static const struct route *names_find_placeholder(const struct names_directory *
         return NULL;
     while ((step = names_next_unlisted(directory, step))) {
         CLEAN_UP(buf_clean_up) struct buf written = {0};
-        placeholder_write_name(step, &written);
+        names_write_placeholder(step, &written);
         arena->failed = arena->failed || written.failed;
         if (span_equal(buf_span(&written), name))
             return step;
@@ -273,7 +511,7 @@ static void names_note_foreign(const struct route *route, enum companion compani
                                                     : OF_DIRECTORY;
     if (refusal->kind != REFUSED_NOT)
         return;
-    refusal_note(refusal, kind, companion_ending(companion));
+    names_note_refusal(refusal, kind, companion_ending(companion));
     refusal->why = companion_is_of_listing(companion) ? "listing of records"
                    : companion == COMPANION_INFO      ? "listing or a record"
                                                       : "record";
@@ -290,7 +528,7 @@ static bool names_take_companion(struct names_found *found, enum companion compa
         return false;
     }
     if (!names_find_columns(columns, arena, &names, &count, NULL)) {
-        refusal_note(refusal, NO_COLUMN, NULL);
+        names_note_refusal(refusal, NO_COLUMN, NULL);
         return false;
     }
     found->companion = companion;
@@ -343,7 +581,7 @@ static bool names_describe_no_companion(const struct names_directory *directory,
     CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
     struct refusal refusal = {0};
     struct names_found found;
-    size_t at = companion_words_at(name);
+    size_t at = companion_find_at(name);
     struct span base = span_of(name.data, at), wrong = span_from(name, at);
     if (at == 0 || !names_find_any(directory, base, &arena, &found, &refusal) ||
         found.kind != NAMES_CHILD || found.companion != COMPANION_NONE)
@@ -351,8 +589,8 @@ static bool names_describe_no_companion(const struct names_directory *directory,
     bool record = names_is_record(found.route);
     if (!record && (!found.route->list || found.route->list->groups))
         return false;
-    companion_words_hint(!record, wrong, &hint);
-    companion_words_names(!record, &names);
+    companion_write_hint(!record, wrong, &hint);
+    companion_write_names(!record, &names);
     error_set(err, ERROR_NOT_FOUND, "\"%.*s\" has no \"%.*s\"%s; %s has %s", (int)base.size,
               base.data, (int)wrong.size, wrong.data, buf_text(&hint),
               record ? "a record" : "a listing of records", buf_text(&names));
@@ -367,7 +605,7 @@ static bool names_describe_foreign(const struct refusal *refusal, struct error *
     if (refusal->kind == OF_DIRECTORY)
         return error_set(err, ERROR_NOT_FOUND, "only a %s has %s; this is a plain directory",
                          refusal->why, refusal->param);
-    companion_words_names(listing, &names);
+    companion_write_names(listing, &names);
     return error_set(err, ERROR_NOT_FOUND, "only a %s has %s; this is a %s, which has %s",
                      refusal->why, refusal->param, listing ? "listing of records" : "record",
                      buf_text(&names));
@@ -439,12 +677,11 @@ static bool names_describe_refusal(const struct names_directory *directory, stru
     case BAD_ESCAPE:
         return names_describe_bad_escape(name, err);
     case NOT_PADDED:
-        return error_set(
-            err, ERROR_INVALID,
-            "{%s} in \"%.*s\" is no such number: the key has a number of %u digits; it is "
-            "typed with all of them, or without the zeros in front",
-            refusal->param, (int)name.size, name.data,
-            model_spelling(directory->table, refusal->param)->pad);
+        return error_set(err, ERROR_INVALID,
+                         "{%s} in \"%.*s\" is no value: the key has a number of %u digits; type "
+                         "all of them, or none of the leading zeros",
+                         refusal->param, (int)name.size, name.data,
+                         model_spelling(directory->table, refusal->param)->pad);
     case BAD_BASE64:
         return error_set(
             err, ERROR_INVALID,
@@ -507,7 +744,7 @@ struct names_child {
     const struct route *route;
 };
 
-static bool names_is_child(struct name_candidates *draft, struct span name)
+static bool names_is_child(struct name_draft *draft, struct span name)
 {
     const struct names_child *child = draft->of;
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
@@ -517,7 +754,7 @@ static bool names_is_child(struct name_candidates *draft, struct span name)
     bool opens = names_find(child->directory, name, &arena, &found, NULL);
     draft->no_memory = arena.failed;
     return opens && found.kind == NAMES_CHILD && found.route == child->route &&
-           found.companion == COMPANION_NONE && name_candidates_state(draft, &found.values);
+           found.companion == COMPANION_NONE && name_draft_has(draft, &found.values);
 }
 
 bool names_write(const struct names_directory *directory, const struct route *child,
@@ -529,7 +766,7 @@ bool names_write(const struct names_directory *directory, const struct route *ch
         return error_no_memory(err);
     if (!fits)
         return rank_refuse(&child->entry->rank, err);
-    struct name_candidates draft = {
+    struct name_draft draft = {
         .prefix = buf_span(&prefix),
         .format = &child->segment,
         .path = directory->path,
@@ -540,7 +777,7 @@ bool names_write(const struct names_directory *directory, const struct route *ch
         .leads_back = names_is_child,
         .of = &(struct names_child){directory, child},
     };
-    return name_candidates_write(&draft, out, err);
+    return name_draft_write(&draft, out, err);
 }
 
 /* Adds a plain value for each parameter of SEGMENT. */
@@ -604,7 +841,7 @@ static const struct format attribute_format = {.pieces = &attribute_piece, .coun
 
 bool names_find_attribute(struct span name, struct buf *out, struct error *err)
 {
-    if (probed_names_is(name))
+    if (names_is_probed(name))
         return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
                          (int)name.size, name.data);
     if (escape_decode(name, out))
@@ -636,7 +873,7 @@ bool names_find_columns(struct span columns, struct arena *arena, struct span **
     return !arena->failed || error_no_memory(err);
 }
 
-static bool names_is_attribute(struct name_candidates *draft, struct span name)
+static bool names_is_attribute(struct name_draft *draft, struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf attribute = {0};
     bool opens = names_find_attribute(name, &attribute, NULL);
@@ -648,7 +885,7 @@ bool names_write_attribute(struct span attribute, struct buf *out)
 {
     struct bindings value = {.items = {{.param = attribute_piece.param, .value = attribute}},
                              .count = 1};
-    struct name_candidates draft = {
+    struct name_draft draft = {
         .format = &attribute_format,
         .parts = &value,
         .suffix = "",
@@ -656,7 +893,7 @@ bool names_write_attribute(struct span attribute, struct buf *out)
         .limit = NAME_LIMIT,
         .leads_back = names_is_attribute,
     };
-    return name_candidates_write(&draft, out, NULL);
+    return name_draft_write(&draft, out, NULL);
 }
 
 /* DynamoDB's own rule. Whatever else the service might take for a table, such as its ARN, would be
@@ -675,7 +912,7 @@ static bool names_can_be_table(struct span name)
 bool names_find_table(struct span name, struct buf *out, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf table = {0};
-    if (probed_names_is(name))
+    if (names_is_probed(name))
         return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
                          (int)name.size, name.data);
     bool is_name = escape_decode(name, &table);
@@ -693,7 +930,7 @@ bool names_find_table(struct span name, struct buf *out, struct error *err)
 static struct format_piece table_piece = {.param = "table"};
 static const struct format table_format = {.pieces = &table_piece, .count = 1};
 
-static bool names_is_table(struct name_candidates *draft, struct span name)
+static bool names_is_table(struct name_draft *draft, struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf table = {0};
     struct error ignored;
@@ -718,14 +955,14 @@ bool names_write_table(struct span table, struct buf *out, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     struct bindings value = {.items = {{.param = table_piece.param, .value = table}}, .count = 1};
-    struct name_candidates draft = {
+    struct name_draft draft = {
         .format = &table_format,
         .parts = &value,
         .suffix = "",
         .limit = SIZE_MAX,
         .leads_back = names_is_table,
     };
-    if (!names_check_table(table, err) || !name_candidates_write(&draft, &name, err))
+    if (!names_check_table(table, err) || !name_draft_write(&draft, &name, err))
         return false;
     if (name.size > NAME_MAX_BYTES)
         return error_set(err, ERROR_LONG_NAME,
@@ -737,13 +974,14 @@ bool names_write_table(struct span table, struct buf *out, struct error *err)
 }
 
 /* Whether ENVIRONMENT takes NAME. */
-static enum taken names_enter(const struct map_environment *environment, struct span name,
-                              struct arena *arena, struct bindings *values, struct refusal *refusal)
+static enum names_taken names_enter(const struct map_environment *environment, struct span name,
+                                    struct arena *arena, struct bindings *values,
+                                    struct refusal *refusal)
 {
     struct bindings nothing = {0};
-    if (probed_names_is_for(&environment->name, name))
+    if (names_is_probed_at(&environment->name, name))
         return NOT_ITS_FORM;
-    return name_take_apart(&environment->name, name, &nothing, NULL, arena, values, refusal);
+    return names_take_apart(&environment->name, name, &nothing, NULL, arena, values, refusal);
 }
 
 const struct map_environment *names_find_environment(const struct map *map, struct span name,
@@ -776,20 +1014,20 @@ const struct map_environment *names_find_environment(const struct map *map, stru
     return NULL;
 }
 
-static bool names_is_environment(struct name_candidates *draft, struct span name)
+static bool names_is_environment(struct name_draft *draft, struct span name)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct bindings values;
     struct refusal refusal = {0};
-    enum taken taken = names_enter(draft->of, name, &arena, &values, &refusal);
+    enum names_taken taken = names_enter(draft->of, name, &arena, &values, &refusal);
     draft->no_memory = arena.failed;
-    return taken == TAKEN && name_candidates_state(draft, &values);
+    return taken == TAKEN && name_draft_has(draft, &values);
 }
 
 bool names_write_environment(const struct map_environment *environment,
                              const struct bindings *values, struct buf *out)
 {
-    struct name_candidates draft = {
+    struct name_draft draft = {
         .format = &environment->name,
         .parts = values,
         .suffix = "",
@@ -798,5 +1036,5 @@ bool names_write_environment(const struct map_environment *environment,
         .leads_back = names_is_environment,
         .of = environment,
     };
-    return name_candidates_write(&draft, out, NULL);
+    return name_draft_write(&draft, out, NULL);
 }

@@ -115,4 +115,26 @@ bool names_have_readme(const struct route *route);
 bool names_list_readme(const struct model *table, const struct route *route,
                        const struct bindings *path);
 
+/* The name of the placeholder in LIST@table. */
+#define PLACEHOLDER_COLUMNS "{columns}"
+
+/* A placeholder is a directory that a listing shows for a step whose names nothing lists. It can be
+ * looked up, but not opened. Appends its name: the step as the map writes it. */
+void names_write_placeholder(const struct route *step, struct buf *out);
+
+/* Fills ERR with ERROR_NOT_LISTABLE: the reason why not all names of STEP, of TABLE, are listed,
+ * and the name to type. PATH has the values of the path to the directory. Returns false. */
+bool names_refuse_unlisted(const struct model *table, const struct route *step,
+                           const struct bindings *path, struct error *err);
+/* The same for columns. */
+bool names_refuse_columns(struct error *err);
+
+/* Whether programs (shells, editors, version control, file browsers, indexers) probe NAME on their
+ * own. Such a name is "not found" without a request, unless the map has it. A key of that text has
+ * a character escaped in listings, and opens by that name. */
+bool names_is_probed(struct span name);
+/* Whether NAME is probed and STEP does not expect it: STEP is no literal, and has no text of its
+ * own that begins with the dot or ends with the tilde. */
+bool names_is_probed_at(const struct format *step, struct span name);
+
 #endif

@@ -1,42 +1,76 @@
 #include "core/plan/cost.h"
 
 #include "core/base/decimal.h"
-#include "core/plan/capacity_bounds.h"
+
+/* In https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/: "Constraints in DynamoDB",
+ * and "DynamoDB read and write operations" for the rounding. */
+enum {
+    STEP_BYTES = 4096,
+    ITEM_BYTES = 400 * 1024,
+    PAGE_BYTES = 1 << 20,
+    PARTITION_BYTES = 2048,
+    SORT_BYTES = 1024,
+    OVERHEAD_BYTES = 100, /* of an item of an index */
+};
+
+double cost_bound_item(uint64_t bytes, bool consistent)
+{
+    uint64_t steps = bytes ? (bytes + STEP_BYTES - 1) / STEP_BYTES : 1;
+    return (double)steps * (consistent ? 1 : 0.5);
+}
+
+uint64_t cost_bound_item_bytes(const struct model *table, const struct map_index *index)
+{
+    if (!index || index->projects != PROJECTS_KEYS)
+        return ITEM_BYTES;
+    uint64_t bytes = OVERHEAD_BYTES;
+    for (size_t i = 0; i < table->key_count; i++)
+        bytes += strlen(table->keys[i].attribute) + (i ? SORT_BYTES : PARTITION_BYTES);
+    for (size_t i = 0; i < index->partition_count; i++)
+        bytes += strlen(index->partition[i].attribute) + PARTITION_BYTES;
+    for (size_t i = 0; i < index->sort_count; i++)
+        bytes += strlen(index->sort[i].attribute) + SORT_BYTES;
+    return bytes;
+}
+
+/* Without a limit a page ends with the item that takes it beyond 1 MB, or before that item. The
+ * former is not documented, but observed: 128.5 RCU where items are small. */
+double cost_bound_page(uint64_t count, uint64_t item_bytes, bool consistent)
+{
+    uint64_t most = PAGE_BYTES + item_bytes;
+    bool few = count && count <= most / item_bytes;
+    return cost_bound_item(few ? count * item_bytes : most, consistent);
+}
+
+/* Each page is rounded up, and each segment has one request under way when the limit is reached. */
+double cost_bound_scan(uint64_t limit_bytes, unsigned segments)
+{
+    double whole = cost_bound_item(limit_bytes, false);
+    uint64_t pages = limit_bytes / PAGE_BYTES;
+    return whole + (double)pages / 2 + segments * (cost_bound_page(0, ITEM_BYTES, false) + 0.5);
+}
+
+void cost_write_dollars(double rcu, double price, struct buf *out)
+{
+    double dollars = rcu * price / 1e6, rest = dollars;
+    int decimals = 2;
+    while (rest > 0 && rest < 0.1 && decimals < 15) {
+        rest *= 10;
+        decimals++;
+    }
+    buf_printf(out, "$%.*f", decimals, dollars);
+}
 
 bool cost_index_alone(const struct map_pattern *pattern)
 {
     return pattern->index && !pattern->hydrates && pattern->index->projects != PROJECTS_ALL;
 }
 
-/* One item by its key, then. */
-static void cost_of_key(const struct map_pattern *pattern, struct cost *out)
-{
-    double least = capacity_bounds_of_item(0, pattern->consistent);
-    double most = capacity_bounds_of_item(capacity_bounds_item_bytes(pattern->table, NULL),
-                                          pattern->consistent);
-    out->requests = 1;
-    out->rcu = (struct cost_rcu){.least = least, .most = most};
-}
-
-/* What follows a query of an index whose records are read again, by their keys. */
-static void cost_add_hydration(const struct map_pattern *pattern, struct cost *out)
-{
-    double item = capacity_bounds_of_item(capacity_bounds_item_bytes(pattern->table, NULL),
-                                          pattern->consistent);
-    out->batches = pattern->list;
-    if (pattern->list) {
-        out->rcu.record = item;
-        return;
-    }
-    out->requests++;
-    out->rcu.most += item;
-}
-
-/* LIMIT is the query's, TIES likewise; FIRST_PAGE_DOES if that many may be on its first page. */
+/* LIMIT and TIES are the query's; FIRST_PAGE_DOES if its first page can have all items. */
 static void cost_of_query(const struct map_pattern *pattern, uint32_t limit, bool ties,
                           bool first_page_does, struct cost *out)
 {
-    uint64_t item = capacity_bounds_item_bytes(pattern->table, pattern->index);
+    uint64_t item = cost_bound_item_bytes(pattern->table, pattern->index);
     *out = (struct cost){.consistent = pattern->consistent};
     out->requests = first_page_does;
     out->passes_over = first_page_does;
@@ -44,14 +78,22 @@ static void cost_of_query(const struct map_pattern *pattern, uint32_t limit, boo
     out->ties = first_page_does && ties;
     out->pages = !first_page_does;
     out->rcu = (struct cost_rcu){
-        .least = capacity_bounds_of_item(0, pattern->consistent),
-        .most = first_page_does
-                    ? capacity_bounds_of_page((uint64_t)limit + ties, item, pattern->consistent)
-                    : 0,
-        .page = capacity_bounds_of_page(0, item, pattern->consistent),
+        .least = cost_bound_item(0, pattern->consistent),
+        .most = first_page_does ? cost_bound_page((uint64_t)limit + ties, item, pattern->consistent)
+                                : 0,
+        .page = cost_bound_page(0, item, pattern->consistent),
     };
-    if (pattern->hydrates)
-        cost_add_hydration(pattern, out);
+    if (!pattern->hydrates)
+        return;
+    double again =
+        cost_bound_item(cost_bound_item_bytes(pattern->table, NULL), pattern->consistent);
+    out->batches = pattern->list;
+    if (pattern->list) {
+        out->rcu.record = again;
+    } else {
+        out->requests++;
+        out->rcu.most += again;
+    }
 }
 
 void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *entry,
@@ -59,11 +101,14 @@ void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *
 {
     *out = (struct cost){.consistent = pattern->consistent};
     if (pattern->by_key || (entry && !cost_index_alone(pattern))) {
-        cost_of_key(pattern, out);
+        uint64_t bytes = cost_bound_item_bytes(pattern->table, NULL);
+        out->requests = 1;
+        out->rcu = (struct cost_rcu){.least = cost_bound_item(0, pattern->consistent),
+                                     .most = cost_bound_item(bytes, pattern->consistent)};
         return;
     }
-    /* A query that is told how many records are wanted sends one page of so many; only when some of
-     * these don't count, or don't fit a page, does it go on, in whole pages. */
+    /* A query with a limit reads one page of that many items. It reads further, whole pages only if
+     * some of these do not count or do not fit the page. */
     bool first_page_does = !entry && pattern->filter_count == 0 && !pattern->pick &&
                            (!pattern->list || pattern->limit);
     cost_of_query(pattern, limit, pattern->ties, first_page_does, out);
@@ -85,18 +130,18 @@ void cost_of_index_alone(struct cost *cost)
 
 void cost_of_search(const struct map_pattern *pattern, struct cost *out)
 {
-    uint64_t item = capacity_bounds_item_bytes(pattern->table, pattern->index);
+    uint64_t item = cost_bound_item_bytes(pattern->table, pattern->index);
     *out = (struct cost){.pages = 1, .consistent = pattern->consistent};
     out->filters = pattern->filter_count > 0;
     out->rcu = (struct cost_rcu){
-        .least = capacity_bounds_of_item(0, pattern->consistent),
-        .page = capacity_bounds_of_page(0, item, pattern->consistent),
+        .least = cost_bound_item(0, pattern->consistent),
+        .page = cost_bound_page(0, item, pattern->consistent),
     };
     if (cost_index_alone(pattern))
         return;
     out->requests = 1;
-    item = capacity_bounds_item_bytes(pattern->table, NULL);
-    out->rcu.most = capacity_bounds_of_item(item, pattern->consistent);
+    item = cost_bound_item_bytes(pattern->table, NULL);
+    out->rcu.most = cost_bound_item(item, pattern->consistent);
 }
 
 static double cost_larger(double a, double b)
@@ -149,9 +194,10 @@ void cost_write(const struct cost *cost, struct buf *out)
                    : cost->requests == 1 ? " request"
                                          : " requests");
     else if (!end[0])
-        buf_printf(out, "no request: %s tells", cost->described ? "its description" : "the map");
+        buf_printf(out, "no request: known from %s",
+                   cost->described ? "its description" : "the map");
     if (cost->batches)
-        buf_add_text(out, "; contents: 1 more for every 100 records");
+        buf_add_text(out, "; contents: 1 more for every 100 items");
     if (cost->described)
         buf_add_text(out, "; the table's description: 1 more, at most once a minute");
 }
@@ -161,16 +207,16 @@ bool cost_write_exception(const struct cost *cost, struct buf *out)
     if (cost->passes_over) {
         buf_add_text(out, "1 more a page of up to 1 MB (at most ");
         decimal_write(cost->rcu.page, out);
-        buf_add_text(out, " units), only where records that don't count stand in between");
+        buf_add_text(out, " RCU), only if items that do not count are in between");
     }
     if (cost->passes_over && cost->fills_pages)
-        buf_add_text(out, ", or those that are wanted don't fit one page");
+        buf_add_text(out, ", or the items do not fit one page");
     if (cost->passes_over && cost->ties)
-        buf_add_text(out, ", or many share the last one's sort key");
+        buf_add_text(out, ", or many items share the last one's sort key");
     if (cost->both_ends)
         buf_printf(out,
-                   "%sat most 2 more pages, only where pages take long and all of them are read: "
-                   "from both ends then",
+                   "%sat most 2 more pages, only if pages are slow and all are read: the query is "
+                   "then read from both ends",
                    cost->passes_over ? "; " : "");
     return cost->passes_over || cost->both_ends;
 }
@@ -185,9 +231,9 @@ void cost_write_json(const struct cost *cost, struct buf *out)
                cost->described, cost->scans, cost->both_ends ? 2 : 0);
 }
 
-/* The numbers that there are, in the order in which people are told them. A further page is told
- * beside: where it is read, and why (cost_write_exception). */
-struct amounts {
+/* The bounds that are not 0, in the order in which they are printed. A further page is printed by
+ * cost_write_exception. */
+struct cost_amounts {
     struct {
         const char *behind, *member;
         double rcu;
@@ -195,7 +241,7 @@ struct amounts {
     size_t count;
 };
 
-static void cost_add_amount(struct amounts *amounts, double rcu, const char *behind,
+static void cost_add_amount(struct cost_amounts *amounts, double rcu, const char *behind,
                             const char *member)
 {
     if (rcu <= 0)
@@ -205,18 +251,19 @@ static void cost_add_amount(struct amounts *amounts, double rcu, const char *beh
     amounts->items[amounts->count++].member = member;
 }
 
-static struct amounts cost_amounts_of(const struct cost *cost)
+static struct cost_amounts cost_amounts_of(const struct cost *cost)
 {
-    struct amounts amounts = {0};
+    struct cost_amounts amounts = {0};
     const struct cost_rcu *rcu = &cost->rcu;
     cost_add_amount(&amounts, rcu->scan, "", "most_of_scan");
     cost_add_amount(&amounts, cost->pages ? rcu->page : 0, " a page", "most_a_page");
     cost_add_amount(&amounts, rcu->most, amounts.count ? " more" : "", "most");
-    cost_add_amount(&amounts, rcu->record, " a record", "most_a_record");
+    cost_add_amount(&amounts, rcu->record, " an item", "most_a_record");
     return amounts;
 }
 
-static void cost_write_most_it(const struct amounts *amounts, const char *unit, struct buf *out)
+static void cost_write_amounts(const struct cost_amounts *amounts, const char *unit,
+                               struct buf *out)
 {
     for (size_t i = 0; i < amounts->count; i++) {
         buf_add_text(out, i == 0 ? "at most " : i + 1 < amounts->count ? ", " : " and ");
@@ -227,34 +274,34 @@ static void cost_write_most_it(const struct amounts *amounts, const char *unit, 
 
 void cost_write_most(const struct cost *cost, struct buf *out)
 {
-    struct amounts amounts = cost_amounts_of(cost);
-    cost_write_most_it(&amounts, " units", out);
+    struct cost_amounts amounts = cost_amounts_of(cost);
+    cost_write_amounts(&amounts, " RCU", out);
 }
 
 void cost_write_rcu(const struct cost *cost, double price, struct buf *out)
 {
-    struct amounts amounts = cost_amounts_of(cost);
+    struct cost_amounts amounts = cost_amounts_of(cost);
     if (amounts.count == 0)
         return;
     decimal_write(cost->rcu.least, out);
-    buf_add_text(out, " units if nothing is there, ");
-    cost_write_most_it(&amounts, "", out);
+    buf_add_text(out, " RCU if nothing is found, ");
+    cost_write_amounts(&amounts, "", out);
     buf_add_text(out, ": about ");
-    capacity_bounds_write_dollars(amounts.items[0].rcu, price, out);
+    cost_write_dollars(amounts.items[0].rcu, price, out);
     buf_printf(out, "%s on demand", amounts.items[0].behind);
 }
 
-/* Dollars are rounded to a millionth of a millionth, which no price of a unit goes below. */
+/* Dollars are rounded to 1e-12: no RCU is cheaper. */
 static void cost_write_amount(const char *member, double rcu, double price, struct buf *out)
 {
     buf_printf(out, "\"%s\": ", member);
     decimal_write(price > 0 ? (double)(uint64_t)(rcu * price * 1e6 + 0.5) / 1e12 : rcu, out);
 }
 
-/* In dollars at PRICE a million; in units where PRICE is 0. */
-static void cost_write_amounts(const struct cost *cost, double price, struct buf *out)
+/* In dollars at PRICE a million; in RCU if PRICE is 0. */
+static void cost_write_json_amounts(const struct cost *cost, double price, struct buf *out)
 {
-    struct amounts amounts = cost_amounts_of(cost);
+    struct cost_amounts amounts = cost_amounts_of(cost);
     cost_write_amount("least", cost->rcu.least, price, out);
     for (size_t i = 0; i < amounts.count; i++) {
         buf_add_text(out, ", ");
@@ -270,7 +317,7 @@ static void cost_write_amounts(const struct cost *cost, double price, struct buf
 void cost_write_rcu_json(const struct cost *cost, struct buf *out)
 {
     buf_add_char(out, '{');
-    cost_write_amounts(cost, 0, out);
+    cost_write_json_amounts(cost, 0, out);
 }
 
 void cost_write_dollars_json(const struct cost *cost, double price, struct buf *out)
@@ -278,5 +325,5 @@ void cost_write_dollars_json(const struct cost *cost, double price, struct buf *
     buf_add_text(out, "{\"a_million_units\": ");
     decimal_write(price, out);
     buf_add_text(out, ", ");
-    cost_write_amounts(cost, price, out);
+    cost_write_json_amounts(cost, price, out);
 }

@@ -4,13 +4,12 @@
 
 #include "core/base/escape.h"
 #include "core/base/utf8.h"
-#include "core/condition/operand.h"
+#include "core/condition/condition.h"
 #include "core/item/item.h"
 #include "core/map/condition_template.h"
-#include "core/map/entry_limit.h"
-#include "core/map/spelling.h"
-#include "core/plan/implied.h"
-#include "core/plan/index_parts.h"
+#include "core/map/entry_names.h"
+#include "core/plan/cost.h"
+#include "core/plan/item_parts.h"
 
 enum { MAX_SORT_BYTES = 1024, MAX_EXPRESSION = 4096 }; /* as the service has it */
 
@@ -24,7 +23,7 @@ static bool plan_expand_key(struct plan *plan, size_t i, struct key_attribute *o
     const struct format *said = plan->entry ? format : &plan->pattern->where[i].value;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     struct bindings parts = {0};
-    if (!spelling_check(said, &plan->path, err))
+    if (!format_check_parts(said, &plan->path, err))
         return false;
     if (!format_expand(said, &plan->path, &text))
         return error_set(err, ERROR_INVALID, "the path does not say the whole key");
@@ -368,7 +367,7 @@ static void plan_set_counting(struct plan *plan)
         return;
     bool tested = plan->parts.early.child_count > 0 || plan->parts.late;
     query->counts =
-        !plan->reads_again && !tested && implied_all_count(plan->pattern, query, &plan->path);
+        !plan->reads_again && !tested && item_parts_all_count(plan->pattern, query, &plan->path);
     if (query->counts)
         return;
     plan_project_keys(plan);
@@ -638,8 +637,8 @@ static bool plan_index_holds(const struct plan *plan, struct json item, struct e
     const struct map_entry *entry = plan->entry;
     if (!entry || entry->indexed.count == 0)
         return true;
-    bool in = index_parts_take(plan->table, plan->pattern->index, entry->kind, &entry->indexed,
-                               item, &arena, &parts);
+    bool in = item_parts_add_of_index(plan->table, plan->pattern->index, entry->kind,
+                                      &entry->indexed, item, &arena, &parts);
     if (arena.failed)
         return error_no_memory(err);
     return (in && bindings_agree(&plan->path, &parts)) ||
@@ -824,4 +823,27 @@ void plan_identity(const struct plan *plan, struct buf *out)
         cond_write_identity(plan->selection->filter, out);
     if (plan->selection)
         buf_printf(out, " first %lu ", (unsigned long)plan->selection->limit);
+}
+
+void plan_find_operations(const struct model *table, struct plan_operations *out)
+{
+    *out = (struct plan_operations){0};
+    for (const struct map_pattern *each = table->patterns; each; each = each->next) {
+        bool queries = each->list || !each->by_key;
+        /* An entry is read by its own key, unless the listing shows the index's attributes alone.
+         */
+        bool has_entries = each->list && !cost_index_alone(each);
+        out->query |= queries && !each->index;
+        out->get |= !queries || each->hydrates || has_entries;
+        out->batch_get |= each->list && each->hydrates;
+    }
+    out->batch_get |= out->get; /* single items are batched */
+}
+
+bool plan_queries_index(const struct model *table, const struct map_index *index)
+{
+    for (const struct map_pattern *each = table->patterns; each; each = each->next)
+        if (each->index == index)
+            return true;
+    return false;
 }

@@ -103,4 +103,17 @@ bool plan_selects(const struct plan *plan, struct json item, bool *failed);
  * the answer counts. */
 void plan_identity(const struct plan *plan, struct buf *out);
 
+/* The operations on a table itself that an access policy has to grant. */
+struct plan_operations {
+    bool get;       /* one item by its key */
+    bool batch_get; /* items by their keys */
+    bool query;
+};
+
+/* The operations of all plans that TABLE's paths can have, whatever their values. */
+void plan_find_operations(const struct model *table, struct plan_operations *out);
+
+/* Whether a path queries INDEX, which is one of TABLE's. */
+bool plan_queries_index(const struct model *table, const struct map_index *index);
+
 #endif

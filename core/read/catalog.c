@@ -6,7 +6,7 @@
 #include "core/base/list.h"
 #include "core/draft/generic_view.h"
 #include "core/map/compile.h"
-#include "core/map/environment.h"
+#include "core/map/map.h"
 
 /* A stale description is used for this long if the request for a new one fails. */
 enum { STAND_IN_MS = 2000 };
@@ -144,7 +144,7 @@ static bool catalog_add_secrets(struct arena *arena, const struct map *map,
         return false;
     for (size_t i = 0; i < map->model_count; i++) {
         const struct model *model = map->models[i];
-        bool same = environment_calls(map, model, span_text(table->base_name));
+        bool same = map_names_table(map, model, span_text(table->base_name));
         for (size_t k = 0; same && k < model->secret_count; k++)
             table->secrets[table->secret_count++] = arena_text(arena, span_text(model->secrets[k]));
     }

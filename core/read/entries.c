@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/map/listable.h"
-#include "core/name/placeholder.h"
+#include "core/name/names.h"
 #include "core/read/fact.h"
 
 void entries_clean_up(struct entries *entries)
@@ -168,7 +168,7 @@ static void entries_add_placeholders(struct entries *entries, const struct place
     const struct route *step = NULL;
     while ((step = place_next_unlisted(place, names, step))) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
-        placeholder_write_name(step, &name);
+        names_write_placeholder(step, &name);
         entries->failed = entries->failed || name.failed;
         entries_add_placeholder(entries, buf_span(&name));
     }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "core/plan/item_match.h"
-#include "core/plan/pick.h"
 #include "core/read/links.h"
 #include "core/read/near_miss.h"
 #include "core/read/shortened_names.h"

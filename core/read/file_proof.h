@@ -4,7 +4,7 @@
 #ifndef DDBFS_CORE_READ_FILE_PROOF_H
 #define DDBFS_CORE_READ_FILE_PROOF_H
 
-#include "core/plan/pick.h"
+#include "core/plan/item_match.h"
 #include "core/read/entries.h"
 
 struct file_proof {

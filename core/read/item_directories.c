@@ -2,9 +2,8 @@
 
 #include <stdlib.h>
 
-#include "core/map/directory_groups.h"
 #include "core/map/listable.h"
-#include "core/plan/index_parts.h"
+#include "core/plan/item_parts.h"
 
 struct follower {
     struct dict_node node; /* first, so that a node is a follower */
@@ -130,9 +129,9 @@ bool item_directories_add_groups(struct item_directories *followers, const struc
     bool found = true;
     for (const struct route *child = place->route->children; child; child = child->next) {
         struct bindings parts = matched->parts;
-        if (child->hidden || !directory_groups_show(child, &place->bindings))
+        if (child->hidden || !listable_is_group(child, &place->bindings))
             continue;
-        bool told = !index || index_parts_take(place->table, index, matched->entry->kind,
+        bool told = !index || item_parts_add_of_index(place->table, index, matched->entry->kind,
                                                &child->segment, item, &arena, &parts);
         if (told)
             item_directories_add_child(followers, place, child, &parts, names, entries, left_out);

@@ -1,5 +1,6 @@
 /* The pages of a listing's query: which items count, what they are called, and the records that are
  * read again for them. */
+#include "core/map/entry_names.h"
 #include "core/plan/item_match.h"
 #include "core/read/file.h"
 #include "core/read/listing.h"

@@ -4,7 +4,7 @@
 
 #include "core/base/nearest.h"
 #include "core/json/json.h"
-#include "core/name/companion_words.h"
+#include "core/map/companion.h"
 
 static bool near_miss_is_known(const struct map_param *param, struct span value)
 {
@@ -95,12 +95,12 @@ static void near_miss_ending(const struct place *place, struct buf *out)
     if (!listing && place->kind != PLACE_RECORD)
         return;
     struct span value = near_miss_last_value(place, place->route);
-    size_t at = companion_words_at(value);
+    size_t at = companion_find_at(value);
     struct span ending = span_from(value, at);
     if (at == 0 || !near_miss_is_at_word(ending))
         return;
-    companion_words_hint(listing, ending, &hint);
-    companion_words_names(listing, &names);
+    companion_write_hint(listing, ending, &hint);
+    companion_write_names(listing, &names);
     if (listing && hint.size == 0)
         return;
     json_write_string(out, ending);

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/nearest.h"
-#include "core/name/placeholder.h"
-#include "core/name/probed_names.h"
+#include "core/name/names.h"
 
 /* Makes TEXT, which is another place's, PLACE's own. */
 static void place_copy_text(struct place *place, struct span *text)
@@ -493,7 +492,7 @@ static bool place_find_columns(struct place *place, struct span name, struct err
         place->kind = PLACE_PLACEHOLDER;
         return true;
     }
-    if (probed_names_is(name))
+    if (names_is_probed(name))
         return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
                          (int)name.size, name.data);
     if (!names_find_columns(name, &arena, &columns, &count, err))
@@ -554,12 +553,12 @@ static bool place_find_readme(struct place *place, struct span name)
 /* What would be there is not known, so it is not proven that it is not there. */
 static bool place_refuse_below(const struct place *place, struct span name, struct error *err)
 {
-    if (probed_names_is(name))
+    if (names_is_probed(name))
         return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
                          (int)name.size, name.data);
     return place->companion == COMPANION_TABLE
-               ? placeholder_refuse_columns(err)
-               : placeholder_refuse(place->table, place->route, &place->bindings, err);
+               ? names_refuse_columns(err)
+               : names_refuse_unlisted(place->table, place->route, &place->bindings, err);
 }
 
 static bool place_find_child(struct place *place, struct span name,

@@ -1,6 +1,6 @@
 #include "core/read/shortened_names.h"
 
-#include "core/plan/index_parts.h"
+#include "core/plan/item_parts.h"
 #include "core/plan/item_match.h"
 
 /* Whether ITEM's entry of LISTING, PLACE's route or that of its directory, has the name WANTED,
@@ -18,7 +18,7 @@ static bool shortened_names_compare(const struct place *place, const struct rout
     const struct route *route = entry ? route_of_entry(listing, entry) : NULL;
     if (!route)
         return false;
-    if (entry->indexed.count > 0 && !index_parts_take(place->table, list->index, entry->kind,
+    if (entry->indexed.count > 0 && !item_parts_add_of_index(place->table, list->index, entry->kind,
                                                       &entry->indexed, item, &arena, &parts)) {
         *failed = *failed || arena.failed;
         return false;

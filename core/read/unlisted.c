@@ -1,6 +1,6 @@
 #include "core/read/unlisted.h"
 
-#include "core/name/placeholder.h"
+#include "core/name/names.h"
 #include "core/read/model_provider.h"
 
 /* Of STEP, below the directory that PLACE is, or stands in. */
@@ -10,7 +10,7 @@ static bool unlisted_refuse_step(const struct tree *tree, const struct place *pl
     struct model_provider_description told;
     struct place directory = *place; /* borrows all that PLACE owns */
     directory.route = step->parent;
-    placeholder_refuse(place->table, step, &place->bindings, err);
+    names_refuse_unlisted(place->table, step, &place->bindings, err);
     if (tree->names.scan || step != place_key_step(&directory))
         return false;
     error_add(err, "; or --allow-scan lists them by reading the whole table");
@@ -24,7 +24,7 @@ static bool unlisted_refuse_step(const struct tree *tree, const struct place *pl
 bool unlisted_refuse(const struct tree *tree, const struct place *place, struct error *err)
 {
     return place->companion == COMPANION_TABLE
-               ? placeholder_refuse_columns(err)
+               ? names_refuse_columns(err)
                : unlisted_refuse_step(tree, place, place->route, err);
 }
 

@@ -9,7 +9,7 @@
 #include "core/base/digest.h"
 #include "core/base/printable.h"
 #include "core/describe/texts.h"
-#include "core/map/environment.h"
+#include "core/map/map.h"
 #include "core/read/resolve.h"
 #include "core/sources.h"
 #include "fs/cli/code_prompt.h"
@@ -342,7 +342,7 @@ static bool app_path_is_local(const struct app *app, const char *path)
     buf_add_span(&name, first);
     buf_printf(&folder, "/%s", buf_text(&name));
     for (const struct map_environment *each = app->map->environments; each; each = each->next)
-        if (environment_is_meant(app->map, each, buf_text(&name), NULL))
+        if (map_environment_is_named(app->map, each, buf_text(&name), NULL))
             return false;
     return access(buf_text(&folder), F_OK) == 0;
 }

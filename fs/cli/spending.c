@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "core/base/decimal.h"
-#include "core/plan/capacity_bounds.h"
+#include "core/plan/cost.h"
 #include "fs/cli/consent.h"
 
 static void spending_charge(struct payer *payer, const struct expense *expense)
@@ -52,7 +52,7 @@ static void spending_write_price(double units, const struct place *place, struct
     if (!place->environment)
         return;
     buf_add_text(out, " (about ");
-    capacity_bounds_write_dollars(units, place->environment->price, out);
+    cost_write_dollars(units, place->environment->price, out);
     buf_add_text(out, " on demand)");
 }
 

@@ -52,9 +52,9 @@ static void test_a_job_by_id(void)
                 "= \"1f3c\", at most 2\n"
                 "reads  2. GetItem from prod-EcomIndexerJobsTable by the key that came back\n"
                 "cost   2 requests\n"
-                "       1 more a page of up to 1 MB (at most 129 units), only where records that "
-                "don't count stand in between\n"
-                "       0.5 units if nothing is there, at most 52: about $0.0000065 on demand\n"
+                "       1 more a page of up to 1 MB (at most 129 RCU), only if items that do "
+                "not count are in between\n"
+                "       0.5 RCU if nothing is found, at most 52: about $0.0000065 on demand\n"
                 "       0.5 read unit for each started 4 KB that is read\n");
 }
 
@@ -83,7 +83,7 @@ static void test_a_record_by_key(void)
                 "reads  1. GetItem from prod-EcomIndexSettingsTable with pk = \"kl7\" and sk = "
                 "\"INDEX#products\"\n"
                 "cost   1 request\n"
-                "       0.5 units if nothing is there, at most 50: about $0.0000063 on demand\n"
+                "       0.5 RCU if nothing is found, at most 50: about $0.0000063 on demand\n"
                 "       0.5 read unit for each started 4 KB that is read\n");
     check_command("/prod/index-settings/kl7/products",
                   "aws dynamodb get-item --table-name prod-EcomIndexSettingsTable --key "
@@ -115,7 +115,7 @@ static void test_a_listing_that_hydrates(void)
     CHECK_HAS(buf_text(&got), ", then keep only pk = \"PLATFORM#shopify#SHOP#a-b\"");
     CHECK_HAS(buf_text(&got), "reads  2. BatchGetItem from prod-EcomIndexerJobsTable, 100 keys a "
                               "request, for contents and sizes\n");
-    CHECK_HAS(buf_text(&got), "; contents: 1 more for every 100 records\n");
+    CHECK_HAS(buf_text(&got), "; contents: 1 more for every 100 items\n");
 }
 
 static void test_a_window(void)
@@ -153,7 +153,7 @@ static void test_a_pick(void)
 
 static void test_a_directory_of_the_map(void)
 {
-    check_words("/prod/jobs", "/prod/jobs\ncost   no request: the map tells\n");
+    check_words("/prod/jobs", "/prod/jobs\ncost   no request: known from the map\n");
 }
 
 static void test_the_root(void)
@@ -169,7 +169,7 @@ static void test_a_shortened_name(void)
     explain("/prod/shops/s.example/USER#1%~0123456789abcdef0123456789abcdef", false, &got);
     CHECK_HAS(buf_text(&got), "sk begins with \"USER#1\"");
     CHECK_HAS(buf_text(&got), "cost   1 request a page of up to 1 MB, and 1 more\n");
-    CHECK_HAS(buf_text(&got), "nothing is there, at most 178 a page and 50 more: about $0.000022 a "
+    CHECK_HAS(buf_text(&got), "nothing is found, at most 178 a page and 50 more: about $0.000022 a "
                               "page on demand\n");
 }
 
@@ -256,7 +256,7 @@ static void test_consistent_reads_cost_more(void)
     scene_close(&scene);
     CHECK_HAS(buf_text(&got), "with pk = {\"B\":\"/w==\"}, consistently\n");
     CHECK_HAS(buf_text(&got), "       1 read unit for each");
-    CHECK_HAS(buf_text(&got), "       1 units if nothing is there, at most 100: about");
+    CHECK_HAS(buf_text(&got), "       1 RCU if nothing is found, at most 100: about");
 }
 
 static const struct check_test tests[] = {

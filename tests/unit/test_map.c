@@ -1242,8 +1242,8 @@ static void test_spellings_that_make_no_sense(void)
     check_table(
         "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a:lower}\",\"sk\":\"X#{a}\"}}," PATHS("{a}",
                                                                                              ""),
-        "map.json:2: a part is spelled in one way wherever it stands, but this is {a}, and "
-        "line 2 has {a:lower}; call one of them something else");
+        "map.json:2: a part has one spelling everywhere, but this is {a} and line 2 has {a:lower}; "
+        "rename one of them");
     check_table(
         "\"table\":\"T\",\"separator\":\"0\",\"records\":{\"r\":{\"pk\":\"{a:05}\"}}," PATHS("{a}",
                                                                                              ""),
@@ -1253,8 +1253,8 @@ static void test_spellings_that_make_no_sense(void)
                 "map.json:2: by its format in the key {a} is \"FR\", not \"fr\"");
     check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a:03}\"}},"
                 "\"params\":{\"a\":{\"values\":[\"x\"]}}," PATHS("{a}", ""),
-                "map.json:2: {a} is no such number as \"x\": the key has a number of 3 digits; it "
-                "is typed with all of them, or without the zeros in front");
+                "map.json:2: {a} is no such number as \"x\": the key has a number of 3 digits; "
+                "type all of them, or none of the leading zeros");
 }
 
 #define SCORES "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"S#{n:05}#{b}\"}},"
@@ -1423,8 +1423,7 @@ static void check_repeated_match(const char *before, const char *after, int time
 static void test_a_match_is_bounded(void)
 {
     static const char large[] =
-        "can't be used: it is too large: what is repeated counts as often as "
-        "it may be, and may not pass 1000 characters in all";
+        "can't be used: it is too large: with each repeat written out it may have 1000 characters";
     check_repeated_match("(", ")", 200000, "can't be used: it is longer than 1000 bytes");
     check_repeated_match("(", ")", 21, "can't be used: it nests more than 20 groups");
     check_repeated_match("(", "+)", 20, large); /* each + writes its group out twice */

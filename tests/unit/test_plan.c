@@ -2,8 +2,8 @@
  * answer, and what tells two plans apart. */
 #include "core/plan/plan.h"
 
-#include "core/plan/index_parts.h"
 #include "core/plan/item_match.h"
+#include "core/plan/item_parts.h"
 
 #include "tests/unit/loaded.h"
 
@@ -363,8 +363,8 @@ static void check_index_parts(const char *wanted, const char *item, const char *
     struct format format;
     parse_item(item, &doc);
     CHECK(format_parse(&arena, span_text(wanted), &format) == NULL);
-    bool in = index_parts_take(table, table->indexes, table->kinds, &format, json_root(&doc),
-                               &arena, &parts);
+    bool in = item_parts_add_of_index(table, table->indexes, table->kinds, &format, json_root(&doc),
+                                      &arena, &parts);
     for (size_t i = 0; i < parts.count; i++)
         buf_printf(&got, "%s%s=%.*s", i ? " " : "", parts.items[i].param,
                    (int)parts.items[i].value.size, parts.items[i].value.data);
@@ -475,12 +475,11 @@ static void test_parts_that_keys_spell(void)
     check_key("/prod/t/ANN/42#7", "pk=U#ann sk=S#00042#7");
     check_key("/prod/t/ann/00042/7", "pk=U#ann sk=S#00042#7");
     check_key("/prod/t/ann/under/42/9#7", "pk=U#ann sk=S#00009#7");
-    check_no_query("/prod/t/ann/is/x",
-                   "{x} is no such number as \"x\": the key has a number of 5 digits; it "
-                   "is typed with all of them, or without the zeros in front");
+    check_no_query("/prod/t/ann/is/x", "\"x\" is no value of {x}: the key has a number of 5 "
+                                       "digits; type all of them, or none of the leading zeros");
     check_no_query("/prod/t/ann/1..123456",
-                   "{to} is no such number as \"123456\": the key has a number of 5 digits; it "
-                   "is typed with all of them, or without the zeros in front");
+                   "{to} is no such number as \"123456\": the key has a number of 5 digits; type "
+                   "all of them, or none of the leading zeros");
     check_entry("/prod/t/ann", "U#ann", "S#00042#7", "r");
     check_entry("/prod/t/ann", "U#ann", "S#42#7", "none");
     check_entry("/prod/t/ann", "U#ann", "S#000042#7", "none");
@@ -492,8 +491,8 @@ static void test_parts_that_keys_spell(void)
     struct error err = {0};
     CHECK(!place_resolve(map, span_text("/prod/t/ann/123456#7"), &plain, &err));
     CHECK_INT(err.kind, ERROR_INVALID);
-    CHECK_TEXT(err.text, "{n} in \"123456#7\" is no such number: the key has a number of 5 digits; "
-                         "it is typed with all of them, or without the zeros in front");
+    CHECK_TEXT(err.text, "{n} in \"123456#7\" is no value: the key has a number of 5 digits; type "
+                         "all of them, or none of the leading zeros");
     close_map();
 }
 

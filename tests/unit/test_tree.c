@@ -1015,7 +1015,7 @@ static void test_the_readme_of_a_table_asks_nobody(void)
     CLEAN_UP(told_clean_up) struct told told = {0};
     open_example();
     CHECK(scene_read(&scene, "/prod/jobs/README", &told));
-    CHECK_HAS(buf_text(&told.bytes), "  by-id/{job_id}\n      2 requests; at most 52 units\n");
+    CHECK_HAS(buf_text(&told.bytes), "  by-id/{job_id}\n      2 requests; at most 52 RCU\n");
     CHECK_HAS(buf_text(&told.bytes), "shop_id is the account and index name");
     CHECK_INT(scene.fake.started, 0);
     close_scene();

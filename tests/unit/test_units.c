@@ -1,26 +1,26 @@
 /* What requests may consume: by the service's limits and its rounding. */
-#include "core/plan/capacity_bounds.h"
+#include "core/plan/cost.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"
 
 static void test_an_item_is_rounded_up(void)
 {
-    CHECK(capacity_bounds_of_item(0, false) == 0.5);
-    CHECK(capacity_bounds_of_item(1, true) == 1);
-    CHECK(capacity_bounds_of_item(4096, false) == 0.5);
-    CHECK(capacity_bounds_of_item(4097, false) == 1);
-    CHECK(capacity_bounds_of_item(400 * 1024, true) == 100);
+    CHECK(cost_bound_item(0, false) == 0.5);
+    CHECK(cost_bound_item(1, true) == 1);
+    CHECK(cost_bound_item(4096, false) == 0.5);
+    CHECK(cost_bound_item(4097, false) == 1);
+    CHECK(cost_bound_item(400 * 1024, true) == 100);
 }
 
 static void test_a_page_is_rounded_as_a_whole(void)
 {
-    CHECK(capacity_bounds_of_page(0, 400 * 1024, false) == 178);
-    CHECK(capacity_bounds_of_page(0, 400 * 1024, true) == 356);
-    CHECK(capacity_bounds_of_page(0, 1042, false) == 128.5);
-    CHECK(capacity_bounds_of_page(1, 400 * 1024, false) == 50);
-    CHECK(capacity_bounds_of_page(2, 1500, false) == 0.5);
-    CHECK(capacity_bounds_of_page(1000000, 400 * 1024, false) == 178);
+    CHECK(cost_bound_page(0, 400 * 1024, false) == 178);
+    CHECK(cost_bound_page(0, 400 * 1024, true) == 356);
+    CHECK(cost_bound_page(0, 1042, false) == 128.5);
+    CHECK(cost_bound_page(1, 400 * 1024, false) == 50);
+    CHECK(cost_bound_page(2, 1500, false) == 0.5);
+    CHECK(cost_bound_page(1000000, 400 * 1024, false) == 178);
 }
 
 static void test_an_index_of_keys_alone_has_small_entries(void)
@@ -29,9 +29,9 @@ static void test_an_index_of_keys_alone_has_small_entries(void)
     const struct map *map = sample_example(&err);
     CHECK(map != NULL);
     const struct model *jobs = map_find_model(map, SPAN_LITERAL("jobs"));
-    uint64_t keys = capacity_bounds_item_bytes(jobs, model_find_index(jobs, "GSI_JobLookup_v2"));
-    CHECK_INT(capacity_bounds_item_bytes(jobs, NULL), 400 * 1024);
-    CHECK_INT(capacity_bounds_item_bytes(jobs, model_find_index(jobs, "GSI_JobsByStatus_v2")),
+    uint64_t keys = cost_bound_item_bytes(jobs, model_find_index(jobs, "GSI_JobLookup_v2"));
+    CHECK_INT(cost_bound_item_bytes(jobs, NULL), 400 * 1024);
+    CHECK_INT(cost_bound_item_bytes(jobs, model_find_index(jobs, "GSI_JobsByStatus_v2")),
               400 * 1024);
     CHECK_INT(keys, 100 + 2048 + 2 + 1024 + 2 + 2048 + 6 + 1024 + 10);
     map_unref(map);
@@ -40,7 +40,7 @@ static void test_an_index_of_keys_alone_has_small_entries(void)
 static void check_written(double units, double price, const char *want)
 {
     CLEAN_UP(buf_clean_up) struct buf got = {0};
-    capacity_bounds_write_dollars(units, price, &got);
+    cost_write_dollars(units, price, &got);
     CHECK_TEXT(buf_text(&got), want);
 }
 

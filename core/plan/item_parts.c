@@ -1,4 +1,58 @@
-#include "core/plan/implied.h"
+#include "core/plan/item_parts.h"
+
+#include "core/item/item.h"
+
+bool item_parts_read_key(const struct map_key *key, struct json item, struct arena *arena,
+                         struct value *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+    bool read = value_read(item_attribute(item, span_text(key->attribute)), &bytes, out);
+    arena->failed = arena->failed || bytes.failed;
+    if (!read || out->type != key->type)
+        return false;
+    out->bytes = arena_copy(arena, out->bytes);
+    return !arena->failed;
+}
+
+/* Whether a part of FORMAT stands in WANTED and is not in PARTS. */
+static bool index_parts_adds_parts(const struct format *format, const struct format *wanted,
+                                   const struct bindings *parts)
+{
+    for (size_t i = 0; i < format->count; i++) {
+        const char *param = format->pieces[i].param;
+        if (param && format_has(wanted, param) && !bindings_find(parts, param))
+            return true;
+    }
+    return false;
+}
+
+bool item_parts_add_of_index(const struct model *table, const struct map_index *index,
+                             const struct map_kind *kind, const struct format *wanted,
+                             struct json item, struct arena *arena, struct bindings *parts)
+{
+    const struct map_key *key;
+    for (size_t i = 0; (key = model_index_key(index, i)); i++) {
+        struct value value;
+        struct bindings own = {0};
+        const struct format *format = model_key_format(table, key, kind);
+        if (!item_parts_read_key(key, item, arena, &value) || !format)
+            return false;
+        if (!index_parts_adds_parts(format, wanted, parts))
+            continue;
+        if (!format_match_key(format, value.bytes, table->separator, &own) ||
+            !bindings_agree(&own, &own))
+            return false;
+        for (size_t k = 0; k < own.count; k++) {
+            const struct binding *part = &own.items[k];
+            if (!format_has(wanted, part->param) || bindings_find(parts, part->param))
+                continue;
+            if (!bindings_add(parts, part->param, part->value))
+                return false;
+            parts->items[parts->count - 1].type = part->type;
+        }
+    }
+    return true;
+}
 
 /* Whether every key that begins with PREFIX is as FORMAT has it: PREFIX says all of it but its end,
  * which may hold anything. */
@@ -22,8 +76,8 @@ static bool implied_cond_states(const struct cond *cond, const struct format *fo
            bindings_agree(path, &parts);
 }
 
-bool implied_by_key(const struct model *table, const struct read *query,
-                    const struct map_kind *kind, size_t i, const struct bindings *path)
+bool item_parts_are_implied(const struct model *table, const struct read *query,
+                            const struct map_kind *kind, size_t i, const struct bindings *path)
 {
     const struct map_key *key = &table->keys[i];
     const struct format *format = &kind->keys[i];
@@ -37,8 +91,7 @@ bool implied_by_key(const struct model *table, const struct read *query,
     return anything && param && !format->pieces[0].letters && !bindings_find(path, param);
 }
 
-size_t implied_count_param(const struct model *table, const struct map_kind *kind,
-                           const char *param)
+size_t item_parts_count(const struct model *table, const struct map_kind *kind, const char *param)
 {
     size_t count = 0;
     for (size_t i = 0; i < table->key_count; i++)
@@ -47,13 +100,13 @@ size_t implied_count_param(const struct model *table, const struct map_kind *kin
     return count;
 }
 
-bool implied_repeats_parts(const struct model *table, const struct map_kind *kind,
-                           const struct bindings *path)
+bool item_parts_repeat(const struct model *table, const struct map_kind *kind,
+                       const struct bindings *path)
 {
     for (size_t i = 0; i < table->key_count; i++)
         for (size_t k = 0; k < kind->keys[i].count; k++) {
             const char *param = kind->keys[i].pieces[k].param;
-            if (param && !bindings_find(path, param) && implied_count_param(table, kind, param) > 1)
+            if (param && !bindings_find(path, param) && item_parts_count(table, kind, param) > 1)
                 return true;
         }
     return false;
@@ -62,16 +115,16 @@ bool implied_repeats_parts(const struct model *table, const struct map_kind *kin
 static bool implied_is_stated(const struct model *table, const struct read *query,
                               const struct map_kind *kind, const struct bindings *path)
 {
-    bool said = !implied_repeats_parts(table, kind, path);
+    bool said = !item_parts_repeat(table, kind, path);
     for (size_t i = 0; i < table->key_count && said; i++)
-        said = implied_by_key(table, query, kind, i, path);
+        said = item_parts_are_implied(table, query, kind, i, path);
     return said;
 }
 
 /* An item may be of several kinds, of which the one that says most of its key has the last word: so
  * no name may tell of the index's key, which the item has or has not. */
-bool implied_all_count(const struct map_pattern *pattern, const struct read *query,
-                       const struct bindings *path)
+bool item_parts_all_count(const struct map_pattern *pattern, const struct read *query,
+                          const struct bindings *path)
 {
     bool all = false;
     if (pattern->excluded_count > 0)
