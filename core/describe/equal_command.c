@@ -2,8 +2,8 @@
  * same formats as everything else that knows kinds. */
 #include "core/describe/equal_command.h"
 
-#include "core/condition/jq.h"
 #include "core/condition/condition.h"
+#include "core/condition/jq.h"
 #include "core/json/json.h"
 #include "core/map/condition_template.h"
 #include "core/plan/item_parts.h"

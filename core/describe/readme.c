@@ -6,8 +6,8 @@
 #include "core/base/size.h"
 #include "core/describe/route_words.h"
 #include "core/describe/window_sets.h"
-#include "core/map/listable.h"
 #include "core/map/companion.h"
+#include "core/map/listable.h"
 #include "core/name/names.h"
 
 static void readme_write_pattern(const struct place *directory, const struct route *route,

@@ -510,11 +510,11 @@ bool format_overlaps_within(const struct format *a, const struct format *b, stru
 
 bool format_refuse_part(const struct format_piece *spelling, struct span text, struct error *err)
 {
-    return error_set(
-        err, ERROR_INVALID,
-        "\"%.*s\" is no value of {%s}: the key has a number of %u digits; type all of them, "
-        "or none of the leading zeros",
-        text.size > 60 ? 60 : (int)text.size, text.data, spelling->param, spelling->pad);
+    return error_set(err, ERROR_INVALID,
+                     "{%s} can't be \"%.*s\": the key has a number of %u digits; type all of them, "
+                     "or none of the leading zeros",
+                     spelling->param, text.size > 60 ? 60 : (int)text.size, text.data,
+                     spelling->pad);
 }
 
 bool format_check_parts(const struct format *format, const struct bindings *path, struct error *err)

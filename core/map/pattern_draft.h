@@ -73,8 +73,8 @@ bool pattern_draft_common(struct pattern_draft *draft, const struct format *a,
 /* The beginning of TEXT that ends after the table's separator; empty when it has none. */
 struct span pattern_draft_cut_after_separator(const struct pattern_draft *draft, struct span text);
 
-/* Fills in the pattern's key condition: an equality for each partition attribute, and a condition on
- * the sort key where the path has one. False with a finding. */
+/* Fills in the pattern's key condition: an equality for each partition attribute, and a condition
+ * on the sort key where the path has one. False with a finding. */
 bool pattern_draft_compile_keys(struct pattern_draft *draft);
 
 #endif

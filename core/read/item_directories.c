@@ -132,7 +132,7 @@ bool item_directories_add_groups(struct item_directories *followers, const struc
         if (child->hidden || !listable_is_group(child, &place->bindings))
             continue;
         bool told = !index || item_parts_add_of_index(place->table, index, matched->entry->kind,
-                                               &child->segment, item, &arena, &parts);
+                                                      &child->segment, item, &arena, &parts);
         if (told)
             item_directories_add_child(followers, place, child, &parts, names, entries, left_out);
         found = found && told;

@@ -1,7 +1,7 @@
 #include "core/read/shortened_names.h"
 
-#include "core/plan/item_parts.h"
 #include "core/plan/item_match.h"
+#include "core/plan/item_parts.h"
 
 /* Whether ITEM's entry of LISTING, PLACE's route or that of its directory, has the name WANTED,
  * which is without rank and suffix. */
@@ -18,8 +18,9 @@ static bool shortened_names_compare(const struct place *place, const struct rout
     const struct route *route = entry ? route_of_entry(listing, entry) : NULL;
     if (!route)
         return false;
-    if (entry->indexed.count > 0 && !item_parts_add_of_index(place->table, list->index, entry->kind,
-                                                      &entry->indexed, item, &arena, &parts)) {
+    if (entry->indexed.count > 0 &&
+        !item_parts_add_of_index(place->table, list->index, entry->kind, &entry->indexed, item,
+                                 &arena, &parts)) {
         *failed = *failed || arena.failed;
         return false;
     }

@@ -1247,14 +1247,15 @@ static void test_spellings_that_make_no_sense(void)
     check_table(
         "\"table\":\"T\",\"separator\":\"0\",\"records\":{\"r\":{\"pk\":\"{a:05}\"}}," PATHS("{a}",
                                                                                              ""),
-        "map.json:2: {a} is a number with zeros in front, and a digit is the separator");
+        "map.json:2: {a} is padded with zeros, but the separator is a digit; choose another "
+        "separator");
     check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a:upper}\"}},"
                 "\"params\":{\"a\":{\"values\":[\"DE\",\"fr\"]}}," PATHS("{a}", ""),
                 "map.json:2: by its format in the key {a} is \"FR\", not \"fr\"");
     check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a:03}\"}},"
                 "\"params\":{\"a\":{\"values\":[\"x\"]}}," PATHS("{a}", ""),
-                "map.json:2: {a} is no such number as \"x\": the key has a number of 3 digits; "
-                "type all of them, or none of the leading zeros");
+                "map.json:2: {a} can't be \"x\": the key has a number of 3 digits; type all of "
+                "them, or none of the leading zeros");
 }
 
 #define SCORES "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"S#{n:05}#{b}\"}},"

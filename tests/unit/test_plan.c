@@ -475,11 +475,11 @@ static void test_parts_that_keys_spell(void)
     check_key("/prod/t/ANN/42#7", "pk=U#ann sk=S#00042#7");
     check_key("/prod/t/ann/00042/7", "pk=U#ann sk=S#00042#7");
     check_key("/prod/t/ann/under/42/9#7", "pk=U#ann sk=S#00009#7");
-    check_no_query("/prod/t/ann/is/x", "\"x\" is no value of {x}: the key has a number of 5 "
-                                       "digits; type all of them, or none of the leading zeros");
+    check_no_query("/prod/t/ann/is/x", "{x} can't be \"x\": the key has a number of 5 digits; type "
+                                       "all of them, or none of the leading zeros");
     check_no_query("/prod/t/ann/1..123456",
-                   "{to} is no such number as \"123456\": the key has a number of 5 digits; type "
-                   "all of them, or none of the leading zeros");
+                   "{to} can't be \"123456\": the key has a number of 5 digits; type all of them, "
+                   "or none of the leading zeros");
     check_entry("/prod/t/ann", "U#ann", "S#00042#7", "r");
     check_entry("/prod/t/ann", "U#ann", "S#42#7", "none");
     check_entry("/prod/t/ann", "U#ann", "S#000042#7", "none");
