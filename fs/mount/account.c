@@ -1,4 +1,3 @@
-/* Bills, from the question to the line that tells of it. */
 #include "fs/mount/account.h"
 
 #include <errno.h>
@@ -10,10 +9,9 @@
 #include "core/read/fetch.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/ledger.h"
-#include "fs/mount/limits.h"
 #include "fs/mount/usage.h"
 
-/* What the cheapest request takes. */
+/* The RCU of the cheapest request. */
 #define LEAST_UNITS 0.5
 
 bool accounts_open(struct mount *mount, const char *file, struct error *err)
@@ -36,77 +34,64 @@ void accounts_close(struct mount *mount)
     ledger_destroy(mount->ledger);
 }
 
-/* "2026-04-16T10:15:00.123Z" */
-static void account_write_time(struct buf *out, int64_t wall_ms)
-{
-    instant_write(out, wall_ms);
-    if (!out->failed)
-        buf_truncate(out, out->size - 1);
-    buf_printf(out, ".%03dZ", (int)(wall_ms % 1000));
-}
-
-/* A text that may hold anything, as a JSON string that a terminal may show. */
-static void account_write_text(struct buf *out, struct span text)
+/* A text of any bytes, as a JSON string that a terminal may show. */
+static void account_write_text(struct json_writer *json, const char *name, struct span text)
 {
     CLEAN_UP(buf_clean_up) struct buf safe = {0};
     printable_add(&safe, text, "");
-    out->failed = out->failed || safe.failed;
-    json_write_string(out, buf_span(&safe));
+    json->out->failed = json->out->failed || safe.failed;
+    json_writer_add_string(json, name, buf_span(&safe));
 }
 
-static void account_write_member(struct buf *out, const char *name, struct span text)
+void account_write_path(const struct account *account, struct json_writer *json)
 {
-    buf_printf(out, ",\"%s\":", name);
-    account_write_text(out, text);
-}
-
-void account_write_path(const struct account *account, struct buf *out)
-{
-    buf_add_text(out, "\"path\": ");
-    account_write_text(out, buf_span(&account->path));
-}
-
-static void account_write_took(const struct account *account, struct buf *out)
-{
-    bool is_cached = account->requests == 0 && (account->error == 0 || account->error == ENOENT);
-    buf_printf(out, ",\"requests\":%u", account->requests);
-    if (account->failures)
-        buf_printf(out, ",\"failed_requests\":%u", account->failures);
-    buf_add_char(out, ',');
-    spent_write_json(&account->spent, "units", out);
-    buf_printf(out, ",\"ms\":%lld,\"cached\":%s", (long long)account_took_ms(account),
-               is_cached ? "true" : "false");
-    if (account->error)
-        account_write_member(out, "errno", span_text(strerrorname_np(account->error)));
+    account_write_text(json, "path", buf_span(&account->path));
 }
 
 static void account_write_line(const struct account *account, struct buf *out)
 {
     struct clock *clock = loop_clock(account->mount->app->loop);
-    int64_t ago_ms = clock->now_ms(clock) - account->since_ms;
-    buf_add_text(out, "{\"time\":\"");
-    account_write_time(out, clock->wall_ms(clock) - ago_ms);
-    buf_printf(out, "\",\"pid\":%d", (int)account->asker.id.pid);
-    account_write_member(out, "program", span_text(account->asker.program));
-    account_write_member(out, "path", buf_span(&account->path));
-    buf_add_span(out, buf_span(&account->read));
-    account_write_took(account, out);
-    buf_add_text(out, "}\n");
+    int64_t wall_ms = clock->wall_ms(clock) - (clock->now_ms(clock) - account->since_ms);
+    bool is_cached = account->requests == 0 && (account->error == 0 || account->error == ENOENT);
+    CLEAN_UP(buf_clean_up) struct buf time = {0};
+    instant_write(&time, wall_ms); /* "2026-04-16T10:15:00Z", which becomes "…:00.123Z" */
+    if (!time.failed)
+        buf_truncate(&time, time.size - 1);
+    buf_printf(&time, ".%03dZ", (int)(wall_ms % 1000));
+    out->failed = out->failed || time.failed;
+
+    struct json_writer json = json_writer_to(out);
+    json_writer_begin_object(&json, NULL, JSON_TIGHT);
+    json_writer_add_string(&json, "time", buf_span(&time));
+    json_writer_add_integer(&json, "pid", account->process.id.pid);
+    account_write_text(&json, "program", span_text(account->process.program));
+    account_write_path(account, &json);
+    if (account->read.size)
+        json_writer_add_raw(&json, NULL, buf_span(&account->read));
+    json_writer_add_integer(&json, "requests", account->requests);
+    if (account->failures)
+        json_writer_add_integer(&json, "failed_requests", account->failures);
+    spent_write_json(&account->spent, "units", json_writer_add_value(&json, NULL));
+    json_writer_add_integer(&json, "ms", account_took_ms(account));
+    json_writer_add_bool(&json, "cached", is_cached);
+    if (account->error)
+        account_write_text(&json, "errno", span_text(strerrorname_np(account->error)));
+    json_writer_end(&json);
+    buf_add_char(out, '\n');
 }
 
-/* All that the question took is known. */
+/* The cost is known: adds it to the ledger and to the sums. */
 static void account_report(struct account *account)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
     struct mount *mount = account->mount;
-    bool is_asked = account->requests > 0,
-         is_answered = !account->error || account->error == ENOENT;
-    if ((account->read.size == 0 || account->is_told) && !is_asked && !account->error)
+    bool is_read = account->read.size > 0 && !account->is_reported;
+    if (!is_read && account->requests == 0 && !account->error)
         return;
-    usage_add_request(mount->usage, span_text(account->asker.program),
-                      !is_answered ? USAGE_FAILED
-                      : is_asked   ? USAGE_FROM_SERVICE
-                                   : USAGE_FROM_MEMORY);
+    usage_add_request(mount->usage, span_text(account->process.program),
+                      account->error && account->error != ENOENT ? USAGE_FAILED
+                      : account->requests > 0                    ? USAGE_FROM_SERVICE
+                                                                 : USAGE_FROM_MEMORY);
     account_write_line(account, &line);
     if (!line.failed)
         ledger_add(mount->ledger, buf_span(&line));
@@ -119,7 +104,7 @@ static void account_on_charge(struct payer *payer, const struct expense *expense
     account->failures += expense->end != EXPENSE_ANSWERED ? expense->requests : 0;
     spent_add(&account->spent, &expense->spent);
     limits_charge(account->group, expense->spent.units + expense->expected);
-    usage_add_expense(account->mount->usage, span_text(account->asker.program), expense);
+    usage_add_expense(account->mount->usage, span_text(account->process.program), expense);
 }
 
 static double account_on_left(const struct payer *payer)
@@ -132,7 +117,7 @@ static enum payer_word account_on_reserve(struct payer *payer, double least, dou
 {
     struct account *account = (struct account *)payer;
     enum payer_word word = limits_reserve(account->group, least, most, turn, err);
-    account->set_aside += word == PAYER_AGREES ? most : 0;
+    account->reserved += word == PAYER_AGREES ? most : 0;
     return word;
 }
 
@@ -140,26 +125,22 @@ static void account_on_refund(struct payer *payer, double units)
 {
     struct account *account = (struct account *)payer;
     limits_refund(account->group, units);
-    account->set_aside -= units;
+    account->reserved -= units;
 }
 
-static void account_close_bill(struct account *account)
+static void account_end(struct account *account)
 {
     if (account->is_over)
         return;
     account->took_ms = account_took_ms(account);
     account->is_over = true;
-    *(account->previous ? &account->previous->next : &account->mount->accounts) = account->next;
-    if (account->next)
-        account->next->previous = account->previous;
-    account->previous = NULL;
-    account->next = NULL;
+    list_remove(&account->node);
 }
 
 static void account_on_release(struct payer *payer)
 {
     struct account *account = (struct account *)payer;
-    account_close_bill(account);
+    account_end(account);
     account_report(account);
     limits_leave(account->group);
     buf_clean_up(&account->path);
@@ -167,14 +148,14 @@ static void account_on_release(struct payer *payer)
     free(account);
 }
 
-/* An answer that is whole, but may not be what was meant, says so where failures are told. */
-static void account_note(void *arg, enum log_level level, const char *line)
+/* A warning about a response that is whole, but may be incomplete or wrong. */
+static void account_on_log_line(void *arg, enum log_level level, const char *line)
 {
     const struct account *account = arg;
     struct error why;
     (void)level;
     error_set(&why, ERROR_INVALID, "%s", line);
-    journal_error(account->mount->journal, account->asker.id.pid, buf_span(&account->path), 0,
+    journal_error(account->mount->journal, account->process.id.pid, buf_span(&account->path), 0,
                   &why);
 }
 
@@ -192,22 +173,19 @@ struct account *account_new(struct mount *mount, pid_t pid, struct span path)
     }
     account->payer = (struct payer){&ops, 1};
     account->mount = mount;
+    account->log = (struct log){LOG_LEVEL_WARNING, account_on_log_line, account};
     account->tree = mount->app->tree;
     account->tree.payer = &account->payer;
-    account->log = (struct log){LOG_LEVEL_WARNING, account_note, account};
     account->tree.log = &account->log;
     account->since_ms = mount_now_ms(mount);
-    processes_find(mount->processes, pid, &account->asker);
-    account->group = limits_join(mount->limits, &account->asker);
-    account->next = mount->accounts;
-    if (account->next)
-        account->next->previous = account;
-    mount->accounts = account;
+    processes_find(mount->processes, pid, &account->process);
+    account->group = limits_join(mount->limits, &account->process);
+    list_prepend(&mount->accounts, &account->node);
     return account;
 }
 
 /* The operations, in the order in which they are sent. */
-static const char *account_words_of(const struct plan *plan)
+static const char *account_operations_of(const struct plan *plan)
 {
     bool again = plan->reads_again;
     switch (plan->kind) {
@@ -228,13 +206,17 @@ void account_note_read(struct account *account, const struct place *place)
     const struct plan *plan = fetch_is_needed(place) ? place_plan(place, &ignored) : NULL;
     if (!plan || account->read.size)
         return;
-    CLEAN_UP(buf_clean_up) struct buf pattern = {0};
+    CLEAN_UP(buf_clean_up) struct buf pattern = {0}, members = {0};
+    struct json_writer json = json_writer_to(&members);
     buf_printf(&pattern, "%s/%s", plan->table->path_name, plan->pattern->path);
-    account_write_member(&account->read, "table", span_text(plan->table_name));
+    json_writer_begin_object(&json, NULL, JSON_TIGHT);
+    account_write_text(&json, "table", span_text(plan->table_name));
     if (plan->query && plan->query->index)
-        account_write_member(&account->read, "index", span_text(plan->query->index));
-    account_write_member(&account->read, "pattern", buf_span(&pattern));
-    account_write_member(&account->read, "plan", span_text(account_words_of(plan)));
+        account_write_text(&json, "index", span_text(plan->query->index));
+    account_write_text(&json, "pattern", buf_span(&pattern));
+    account_write_text(&json, "plan", span_text(account_operations_of(plan)));
+    if (!members.failed)
+        buf_add_span(&account->read, span_from(buf_span(&members), 1)); /* after the bracket */
 }
 
 void account_finish(struct account *account, int error)
@@ -244,7 +226,7 @@ void account_finish(struct account *account, int error)
     account->error = error;
     if (error == EDQUOT)
         limits_note_refusal(account->group);
-    account_close_bill(account);
+    account_end(account);
 }
 
 void account_release(struct account *account)
@@ -255,29 +237,30 @@ void account_release(struct account *account)
     payer_unref(&account->payer);
 }
 
-static void account_begin_anew(struct account *account)
+static void account_reset_cost(struct account *account)
 {
     account->since_ms = mount_now_ms(account->mount);
     account->requests = 0;
     account->failures = 0;
     account->spent = (struct spent){0};
-    account->is_told = false;
+    account->is_reported = false;
 }
 
 void account_pass_on(struct account *account, pid_t pid)
 {
-    struct process asker;
+    struct process process;
     struct mount *mount = account->mount;
-    processes_find(mount->processes, pid, &asker);
-    if (asker.id.pid == account->asker.id.pid && asker.id.started == account->asker.id.started)
+    processes_find(mount->processes, pid, &process);
+    if (process.id.pid == account->process.id.pid &&
+        process.id.started == account->process.id.started)
         return;
     account_report(account);
-    struct limits_group *group = limits_join(mount->limits, &asker);
-    limits_pass(account->group, group, account->set_aside);
+    struct limits_group *group = limits_join(mount->limits, &process);
+    limits_pass(account->group, group, account->reserved);
     limits_leave(account->group);
     account->group = group;
-    account->asker = asker;
-    account_begin_anew(account);
+    account->process = process;
+    account_reset_cost(account);
 }
 
 void account_refuse(struct account *account, int error)
@@ -286,11 +269,10 @@ void account_refuse(struct account *account, int error)
     limits_note_refusal(account->group);
     account_report(account);
     account->error = 0;
-    account_begin_anew(account);
-    account->is_told = true;
+    account_reset_cost(account);
+    account->is_reported = true;
 }
 
-/* Where there is something left, whoever asks decides whether it is enough. */
 bool account_may_continue(struct account *account, struct error *err)
 {
     return limits_allow(account->group, LEAST_UNITS, err);
@@ -305,7 +287,7 @@ bool account_shares_limit(struct account *account, pid_t pid)
     return group == account->group;
 }
 
-/* Without memory for it nothing is told. */
+/* Without memory the request is not counted. */
 void account_note_cached(struct mount *mount, pid_t pid, struct span path,
                          const struct place *place)
 {

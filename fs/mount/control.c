@@ -6,176 +6,174 @@
 #include "core/base/decimal.h"
 #include "core/base/instant.h"
 #include "core/sources.h"
-#include "fs/cli/control_path.h"
 #include "fs/mount/account.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/ledger.h"
-#include "fs/mount/limits.h"
 #include "fs/mount/metrics.h"
 #include "fs/mount/usage.h"
 
-/* Of what is under way, and of those who may read so much alone, so many are told. */
+/* The most accounts, and the most groups, in stats.json. */
 enum { MOST_WAITING = 100, MOST_BUDGETS = 100 };
 
-static void control_write_member(struct buf *out, const char *name, struct span text)
+static void control_add_number(struct json_writer *json, const char *name, double number)
 {
-    buf_printf(out, "\"%s\": ", name);
-    json_write_string(out, text);
+    decimal_write(number, json_writer_add_value(json, name));
 }
 
-static void control_write_sum(struct buf *out, const struct usage_sum *sum)
+static void control_add_sum(struct json_writer *json, const struct usage_sum *sum)
 {
-    buf_printf(out, "\"requests\": %llu, \"failed_requests\": %llu, ",
-               (unsigned long long)sum->requests, (unsigned long long)sum->failures);
-    spent_write_json(&sum->spent, "units", out);
+    json_writer_add_integer(json, "requests", (int64_t)sum->requests);
+    json_writer_add_integer(json, "failed_requests", (int64_t)sum->failures);
+    spent_write_members(&sum->spent, "units", json);
 }
 
-static void control_write_programs(const struct mount *mount, struct buf *out)
+static void control_add_programs(const struct mount *mount, struct json_writer *json)
 {
-    struct usage_program program;
-    buf_add_text(out, ",\n  \"programs\": [");
-    for (size_t i = 0; usage_program(mount->usage, i, &program); i++) {
-        buf_add_text(out, i ? ",\n    {" : "\n    {");
-        control_write_member(out, "program", program.name);
-        buf_printf(out, ", \"questions\": %llu, \"cached\": %llu, \"failed\": %llu, ",
-                   (unsigned long long)program.questions, (unsigned long long)program.cached,
-                   (unsigned long long)program.failed);
-        control_write_sum(out, &program.sum);
-        buf_printf(out, ", \"last_minute\": {\"questions\": %llu, \"cached\": %llu, ",
-                   (unsigned long long)program.minute_questions,
-                   (unsigned long long)program.minute_cached);
-        control_write_sum(out, &program.minute);
-        buf_add_text(out, "}}");
+    struct usage_program each;
+    json_writer_begin_array(json, "programs", JSON_LINES);
+    for (size_t i = 0; usage_program_at(mount->usage, i, &each); i++) {
+        json_writer_begin_object(json, NULL, JSON_SPACED);
+        json_writer_add_string(json, "program", each.name);
+        json_writer_add_integer(json, "questions", (int64_t)each.questions);
+        json_writer_add_integer(json, "cached", (int64_t)each.cached);
+        json_writer_add_integer(json, "failed", (int64_t)each.failed);
+        control_add_sum(json, &each.sum);
+        json_writer_begin_object(json, "last_minute", JSON_SPACED);
+        json_writer_add_integer(json, "questions", (int64_t)each.minute_questions);
+        json_writer_add_integer(json, "cached", (int64_t)each.minute_cached);
+        control_add_sum(json, &each.minute);
+        json_writer_end(json);
+        json_writer_end(json);
     }
-    buf_add_text(out, "\n  ]");
+    json_writer_end(json);
 }
 
-static void control_write_uses(const struct mount *mount, struct buf *out)
+static void control_add_patterns(const struct mount *mount, struct json_writer *json)
 {
-    struct usage_use use;
-    buf_add_text(out, ",\n  \"uses\": [");
-    for (size_t i = 0; usage_use(mount->usage, i, &use); i++) {
-        buf_add_text(out, i ? ",\n    {" : "\n    {");
-        control_write_member(out, "table", use.table);
-        buf_add_text(out, ", ");
-        control_write_member(out, "index", use.index);
-        buf_add_text(out, ", ");
-        control_write_member(out, "pattern", use.pattern);
-        buf_add_text(out, ", ");
-        control_write_member(out, "program", use.program);
-        buf_add_text(out, ", ");
-        control_write_sum(out, &use.sum);
-        buf_add_char(out, '}');
+    struct usage_pattern each;
+    json_writer_begin_array(json, "uses", JSON_LINES);
+    for (size_t i = 0; usage_pattern_at(mount->usage, i, &each); i++) {
+        json_writer_begin_object(json, NULL, JSON_SPACED);
+        json_writer_add_string(json, "table", each.table);
+        json_writer_add_string(json, "index", each.index);
+        json_writer_add_string(json, "pattern", each.pattern);
+        json_writer_add_string(json, "program", each.program);
+        control_add_sum(json, &each.sum);
+        json_writer_end(json);
     }
-    buf_add_text(out, "\n  ]");
+    json_writer_end(json);
 }
 
-/* Questions that have no answer yet, and listings that are being read; the newest first. */
-static void control_write_waiting(const struct mount *mount, struct buf *out)
+/* Accounts that are not finished, the newest first. */
+static void control_add_waiting(const struct mount *mount, struct json_writer *json)
 {
     unsigned count = 0;
-    buf_add_text(out, ",\n  \"waiting\": [");
-    for (const struct account *account = mount->accounts; account && count < MOST_WAITING;
-         account = account->next) {
-        buf_printf(out, "%s{\"pid\": %d, ", count++ ? ",\n    " : "\n    ",
-                   (int)account->asker.id.pid);
-        control_write_member(out, "program", span_text(account->asker.program));
-        buf_add_text(out, ", ");
-        account_write_path(account, out);
-        buf_printf(out, ", \"ms\": %lld, \"requests\": %u, ", (long long)account_took_ms(account),
-                   account->requests);
-        spent_write_json(&account->spent, "units", out);
-        buf_add_char(out, '}');
+    json_writer_begin_array(json, "waiting", JSON_LINES);
+    LIST_EACH (const struct account, each, &mount->accounts, node) {
+        if (count++ == MOST_WAITING)
+            break;
+        json_writer_begin_object(json, NULL, JSON_SPACED);
+        json_writer_add_integer(json, "pid", each->process.id.pid);
+        json_writer_add_text(json, "program", each->process.program);
+        account_write_path(each, json);
+        json_writer_add_integer(json, "ms", account_took_ms(each));
+        json_writer_add_integer(json, "requests", each->requests);
+        spent_write_members(&each->spent, "units", json);
+        json_writer_end(json);
     }
-    buf_add_text(out, "\n  ]");
+    json_writer_end(json);
 }
 
-/* Whoever has a limit of his own, and what he has taken of it; who asked last comes first. */
-static void control_write_budgets(const struct mount *mount, struct buf *out)
+/* Groups with a limit, and their consumption; the latest request first. */
+static void control_add_budgets(const struct mount *mount, struct json_writer *json)
 {
-    struct limits_group_sum account;
+    struct limits_group_sum group;
     double most = limits_stats(mount->limits).per_process;
-    buf_add_text(out, ",\n  \"budgets\": [");
-    for (size_t i = 0; i < MOST_BUDGETS && limits_group_at(mount->limits, i, &account); i++) {
-        buf_printf(out, "%s{\"group\": %d, ", i ? ",\n    " : "\n    ", (int)account.group);
-        control_write_member(out, "program", span_text(account.program));
-        buf_add_text(out, ", \"units\": ");
-        decimal_write(account.units, out);
-        buf_add_text(out, ", \"left\": ");
-        decimal_write(most > account.units ? most - account.units : 0, out);
-        buf_printf(out, ", \"refused\": %llu}", (unsigned long long)account.refused);
+    json_writer_begin_array(json, "budgets", JSON_LINES);
+    for (size_t i = 0; i < MOST_BUDGETS && limits_group_at(mount->limits, i, &group); i++) {
+        json_writer_begin_object(json, NULL, JSON_SPACED);
+        json_writer_add_integer(json, "group", group.group);
+        json_writer_add_text(json, "program", group.program);
+        control_add_number(json, "units", group.units);
+        control_add_number(json, "left", most > group.units ? most - group.units : 0);
+        json_writer_add_integer(json, "refused", (int64_t)group.refused);
+        json_writer_end(json);
     }
-    buf_add_text(out, "\n  ]");
+    json_writer_end(json);
 }
 
 static void control_write_stats(const struct mount *mount, struct buf *out)
 {
-    struct counter numbers[COUNTERS];
+    struct counter counters[COUNTERS];
     struct source_stats source = sources_stats(mount->app->sources);
-    metrics_fill_counters(mount, numbers);
-    buf_printf(out, "{\n  \"version\": \"%s\",\n  \"requests\": {", DDBFS_VERSION);
-    for (size_t op = 0; op < source.operation_count; op++)
-        buf_printf(out, "%s\"%s\": %llu", op ? ", " : "", source.operations[op].name,
-                   (unsigned long long)source.operations[op].count);
-    buf_add_char(out, '}');
-    for (size_t i = 0; i < COUNTERS; i++) {
-        buf_printf(out, ",\n  \"%s\": ", numbers[i].name);
-        decimal_write(numbers[i].value, out);
-    }
-    control_write_programs(mount, out);
-    control_write_uses(mount, out);
-    control_write_waiting(mount, out);
-    control_write_budgets(mount, out);
-    buf_add_text(out, "\n}\n");
+    struct json_writer json = json_writer_to(out);
+    metrics_read_counters(mount, counters);
+    json_writer_begin_object(&json, NULL, JSON_LINES);
+    json_writer_add_text(&json, "version", DDBFS_VERSION);
+    json_writer_begin_object(&json, "requests", JSON_SPACED);
+    for (size_t i = 0; i < source.operation_count; i++)
+        json_writer_add_integer(&json, source.operations[i].name,
+                                (int64_t)source.operations[i].count);
+    json_writer_end(&json);
+    for (size_t i = 0; i < COUNTERS; i++)
+        control_add_number(&json, counters[i].name, counters[i].value);
+    control_add_programs(mount, &json);
+    control_add_patterns(mount, &json);
+    control_add_waiting(mount, &json);
+    control_add_budgets(mount, &json);
+    json_writer_end(&json);
+    buf_add_char(out, '\n');
 }
 
 static void control_add_option(void *arg, const char *name, const char *value)
 {
-    struct buf *out = arg;
-    buf_add_text(out, span_ends(buf_span(out), SPAN_LITERAL("{")) ? "" : ", ");
-    json_write_string(out, span_text(name));
-    buf_add_text(out, ": ");
     if (value)
-        json_write_string(out, span_text(value));
+        json_writer_add_text(arg, name, value);
     else
-        buf_add_text(out, "true");
+        json_writer_add_bool(arg, name, true);
 }
 
-/* What commands go by that get a path below the mount, and `ddbfs status`. */
+/* For `ddbfs status`, and for commands with a path below the mount. */
 static void control_write_mount(const struct mount *mount, struct buf *out)
 {
     const struct app *app = mount->app;
-    buf_add_text(out, "{\n  \"map\": ");
+    struct json_writer json = json_writer_to(out);
+    CLEAN_UP(buf_clean_up) struct buf started = {0};
+    instant_write(&started, mount->dated_ms);
+    out->failed = out->failed || started.failed;
+    json_writer_begin_object(&json, NULL, JSON_LINES);
     if (map_is_none(app->map))
-        buf_add_text(out, "null");
+        json_writer_add_null(&json, "map");
     else
-        json_write_string(out, span_text(app->map->file));
-    buf_add_text(out, ",\n  \"started\": \"");
-    instant_write(out, mount->dated_ms);
-    buf_printf(out, "\",\n  \"pid\": %d,\n  \"options\": {", (int)getpid());
-    options_each_inherited(app->options, control_add_option, out);
-    buf_add_text(out, "}\n}\n");
+        json_writer_add_text(&json, "map", app->map->file);
+    json_writer_add_string(&json, "started", buf_span(&started));
+    json_writer_add_integer(&json, "pid", getpid());
+    json_writer_begin_object(&json, "options", JSON_SPACED);
+    options_each_inherited(app->options, control_add_option, &json);
+    json_writer_end(&json);
+    json_writer_end(&json);
+    buf_add_char(out, '\n');
 }
 
 static void control_write_ledger(const struct mount *mount, struct buf *out)
 {
-    ledger_show(mount->ledger, out);
+    ledger_write(mount->ledger, out);
 }
 
-/* The map as it was read, comments and all. */
+/* The text that was loaded, with its comments. */
 static void control_write_map(const struct mount *mount, struct buf *out)
 {
-    buf_add_span(out, span_text(mount->app->map->text));
+    buf_add_text(out, mount->app->map->text);
 }
 
 static void control_write_errors(const struct mount *mount, struct buf *out)
 {
-    journal_show_errors(mount->journal, out);
+    journal_write_errors(mount->journal, out);
 }
 
 static void control_write_log(const struct mount *mount, struct buf *out)
 {
-    journal_show_lines(mount->journal, out);
+    journal_write_lines(mount->journal, out);
 }
 
 static void control_write_recent(const struct mount *mount, struct buf *out)
@@ -201,14 +199,14 @@ bool control_write(const struct mount *mount, struct span name, struct buf *out)
     return false;
 }
 
-struct path {
+struct recent_path {
     char *bytes; /* owned */
     size_t size;
 };
 
 struct recent_paths {
     size_t count;
-    struct path paths[RECENT_PATHS_MOST]; /* the newest last */
+    struct recent_path paths[RECENT_PATHS_MOST]; /* the newest last */
 };
 
 struct recent_paths *recent_paths_new(void)
@@ -225,10 +223,9 @@ void recent_paths_destroy(struct recent_paths *recent)
     free(recent);
 }
 
-/* Takes out the path at AT, and moves the newer ones up. */
-static struct path recent_take_out(struct recent_paths *recent, size_t at)
+static struct recent_path recent_paths_take(struct recent_paths *recent, size_t at)
 {
-    struct path taken = recent->paths[at];
+    struct recent_path taken = recent->paths[at];
     recent->count--;
     memmove(&recent->paths[at], &recent->paths[at + 1], (recent->count - at) * sizeof taken);
     return taken;
@@ -236,17 +233,17 @@ static struct path recent_take_out(struct recent_paths *recent, size_t at)
 
 void recent_paths_add(struct recent_paths *recent, struct span path)
 {
-    struct path added = {NULL, path.size};
+    struct recent_path added = {NULL, path.size};
     for (size_t i = recent->count; i-- > 0 && !added.bytes;)
         if (span_equal(span_of(recent->paths[i].bytes, recent->paths[i].size), path))
-            added = recent_take_out(recent, i);
+            added = recent_paths_take(recent, i);
     if (!added.bytes) {
         added.bytes = malloc(path.size + 1);
         if (!added.bytes)
             return;
         memcpy(added.bytes, path.data, path.size);
         if (recent->count == RECENT_PATHS_MOST)
-            free(recent_take_out(recent, 0).bytes);
+            free(recent_paths_take(recent, 0).bytes);
     }
     recent->paths[recent->count++] = added;
 }

@@ -40,7 +40,7 @@ struct mount {
     struct limits *limits;       /* what they may read; owned */
     struct usage *usage;         /* what they read, in sums; owned */
     struct ledger *ledger;       /* and one by one; owned */
-    struct account *accounts;    /* questions that have no answer yet */
+    struct list accounts;        /* of struct account, borrowed: not finished; the newest first */
     uid_t uid;                   /* whose everything is */
     gid_t gid;
     mode_t umask;

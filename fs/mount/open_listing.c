@@ -826,7 +826,7 @@ static void open_listing_refuse(struct open_listing *listing, pid_t pid, const s
 /* A page was refused: where its pages stood is not known any more. */
 static void open_listing_refuse_page(struct open_listing *listing, const struct error *err)
 {
-    open_listing_refuse(listing, listing->account->asker.id.pid, err);
+    open_listing_refuse(listing, listing->account->process.id.pid, err);
     tree_list_end(listing->pages);
     listing->pages = NULL;
     open_listing_release_account(listing, 0);
@@ -924,7 +924,7 @@ static void open_listing_abandon(void *arg, int error)
 {
     struct reader *reader = arg;
     struct error why;
-    error_set(&why, ERROR_TIMED_OUT, "no answer in time");
+    error_set(&why, ERROR_TIMED_OUT, "no response in time");
     if (error == ETIMEDOUT)
         open_listing_note_failure(reader->listing, reader->waiting.pid, ETIMEDOUT, &why);
     open_listing_reader_free(reader);

@@ -162,7 +162,7 @@ void read_ahead_note(struct read_ahead *ahead, const struct node *node)
         read_ahead_deliver_it(ahead);
 }
 
-uint64_t read_ahead_delivered(const struct read_ahead *ahead)
+uint64_t read_ahead_count(const struct read_ahead *ahead)
 {
     return ahead->given;
 }

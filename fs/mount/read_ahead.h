@@ -15,6 +15,6 @@ void read_ahead_destroy(struct read_ahead *ahead); /* NULL is fine */
 /* NODE, a file whose bytes are here, has just been read. */
 void read_ahead_note(struct read_ahead *ahead, const struct node *node);
 /* How many files have been given before they were asked for. */
-uint64_t read_ahead_delivered(const struct read_ahead *ahead);
+uint64_t read_ahead_count(const struct read_ahead *ahead);
 
 #endif

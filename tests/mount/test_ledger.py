@@ -389,7 +389,7 @@ def test_a_full_disk_stops_nothing(mount):
 @pytest.mark.parametrize("name, why", [
     ("nowhere/ledger", "No such file or directory"),
     ("folder", "Is a directory"),
-    ("link", "it is a link; name the file itself"),
+    ("link", "it is a symbolic link; name the file itself"),
 ])
 def test_a_ledger_that_cannot_be_opened_is_told_at_once(ddbfs, tmp_path, name, why):
     (tmp_path / "folder").mkdir()

@@ -48,7 +48,7 @@ def test_a_record_is_shown_and_it_is_told(stale, proxy, kind):
     assert info["stale"]["since"] >= info["fetched"] and info["stale"]["why"]
     lines = [line for line in stale.errors().splitlines() if f"path=/{SETTINGS} " in line]
     assert len(lines) == 1 and " note " in lines[0] and "operation=GetItem" in lines[0]
-    reason = f": shown as it was at {info['fetched']}, because: "
+    reason = f": the data of {info['fetched']} was returned, because: "
     assert reason in lines[0] and reason in stale.log()
     assert stale.stats()["stale_answers"] == 2
 
@@ -75,7 +75,7 @@ def test_what_was_never_read_is_an_error(stale, proxy):
     proxy.fault("server_error", times=None)
     assert error_of(anew, stale) == errno.EIO
     assert error_of(os.listdir, stale / ALL) == errno.EIO
-    assert "shown as it was" not in stale.errors()
+    assert "was returned, because" not in stale.errors()
 
 
 def test_what_was_refreshed_by_hand_is_not_shown(stale, proxy):

@@ -121,7 +121,7 @@ void kernel_unmount(struct kernel *kernel)
     failures_destroy(mount->failures);
     recent_paths_destroy(mount->recent);
     journal_destroy(mount->journal);
-    CHECK(!mount->accounts);
+    CHECK(list_is_empty(&mount->accounts));
     accounts_close(mount);
     while (kernel->newest) {
         struct fuse_req *req = kernel->newest;

@@ -264,7 +264,7 @@ static void after_four_in_a_row_the_next_are_given(void)
     CHECK_INT(given_count, 0);
     read_file(3);
     CHECK_INT(given_count, 32);
-    CHECK_INT(read_ahead_delivered(kernel.mount.ahead), 32);
+    CHECK_INT(read_ahead_count(kernel.mount.ahead), 32);
     for (unsigned i = 0; i < 32; i++)
         CHECK_INT(given[i], ino_of(4 + i));
     close_mount();

@@ -70,7 +70,7 @@ static void a_line_is_said_and_kept(void)
     open_scene(&scene);
     write_line(&scene, "hello");
     const char *text = said(&scene);
-    journal_show_lines(scene.journal, &kept);
+    journal_write_lines(scene.journal, &kept);
     close_scene(&scene);
     CHECK_TEXT(text, "ddbfs: hello\n");
     CHECK_TEXT(buf_text(&kept), "1970-01-01T00:00:00Z hello\n");
@@ -86,7 +86,7 @@ static void the_last_lines_are_kept_in_their_order(void)
         snprintf(line, sizeof line, "line %d.", i);
         write_line(&scene, line);
     }
-    journal_show_lines(scene.journal, &kept);
+    journal_write_lines(scene.journal, &kept);
     close_scene(&scene);
     CHECK_INT(count_lines(buf_text(&kept)), KEPT);
     CHECK(!strstr(buf_text(&kept), "line 49."));
@@ -105,7 +105,7 @@ static void a_repeat_is_counted_and_told_before_the_next_line(void)
     text = said(&scene);
     close_scene(&scene);
     CHECK(once);
-    CHECK_TEXT(text, "ddbfs: the last line 4 times more\nddbfs: other\n");
+    CHECK_TEXT(text, "ddbfs: the last line was repeated 4 times\nddbfs: other\n");
 }
 
 static void a_repeat_is_said_again_after_a_while(void)
@@ -121,7 +121,7 @@ static void a_repeat_is_said_again_after_a_while(void)
     const char *text = said(&scene);
     close_scene(&scene);
     CHECK(silent);
-    CHECK_TEXT(text, "ddbfs: the last line 1 time more\nddbfs: same\n");
+    CHECK_TEXT(text, "ddbfs: the last line was repeated 1 time\nddbfs: same\n");
 }
 
 static void fail_at(struct scene *scene, int pid, int number)
@@ -146,7 +146,7 @@ static void one_reason_is_said_of_each_path(void)
     close_scene(&scene);
     CHECK_INT(count_lines(text), 5 + 5 + 1);
     CHECK_HAS(text, "ddbfs: pid=1 errno=EAGAIN path=/path-0 fixable_by=retry: too much\n"
-                    "ddbfs: the last line 1 time more\n"
+                    "ddbfs: the last line was repeated 1 time\n"
                     "ddbfs: pid=1 errno=EAGAIN path=/path-1 ");
 }
 
@@ -160,11 +160,13 @@ static void one_reason_of_very_many_paths_floods_no_log(void)
     virtual_clock_pass(&scene.clock, REPEAT_MS);
     fail_at(&scene, 1, 0);
     const char *text = said(&scene);
-    journal_show_errors(scene.journal, &kept);
+    journal_write_errors(scene.journal, &kept);
     close_scene(&scene);
     CHECK_INT(count_lines(text), MOST_ALIKE + 2);
-    CHECK_HAS(text, "ddbfs: the last line 9980 times more, 9980 of them of other paths, the last "
-                    "path=/path-9999\nddbfs: pid=1 errno=EAGAIN path=/path-0 ");
+    CHECK_HAS(
+        text,
+        "ddbfs: the last line was repeated 9980 times, 9980 of them for other paths, the last "
+        "path=/path-9999\nddbfs: pid=1 errno=EAGAIN path=/path-0 ");
     CHECK_INT(count_lines(buf_text(&kept)), KEPT);
 }
 
@@ -175,7 +177,7 @@ static void control_characters_can_not_forge_a_line(void)
     open_scene(&scene);
     write_line(&scene, "a\nddbfs: forged\x1b[2J\x7f");
     const char *text = said(&scene);
-    journal_show_lines(scene.journal, &kept);
+    journal_write_lines(scene.journal, &kept);
     close_scene(&scene);
     CHECK_TEXT(text, "ddbfs: a%0Addbfs: forged%1B[2J%7F\n");
     CHECK_INT(count_lines(buf_text(&kept)), 1);
@@ -202,7 +204,7 @@ static void an_error_tells_who_where_and_why(void)
     strcpy(err.request_id, "R1");
     journal_error(scene.journal, 42, span_text("/m/a\nb"), EAGAIN, &err);
     const char *text = said(&scene);
-    journal_show_errors(scene.journal, &kept);
+    journal_write_errors(scene.journal, &kept);
     uint64_t count = journal_error_count(scene.journal);
     close_scene(&scene);
     CHECK_TEXT(text, "ddbfs: pid=42 errno=EAGAIN path=/m/a%0Ab code=ThrottlingException "
@@ -239,7 +241,7 @@ static void errors_are_not_pushed_out_by_other_lines(void)
         snprintf(line, sizeof line, "%d", i);
         write_line(&scene, line);
     }
-    journal_show_errors(scene.journal, &kept);
+    journal_write_errors(scene.journal, &kept);
     close_scene(&scene);
     CHECK_HAS(buf_text(&kept), "errno=ECONNRESET path=/x fixable_by=retry: lost");
 }
@@ -255,7 +257,7 @@ static void a_reader_who_does_not_read_holds_up_nothing(void)
         snprintf(line, sizeof line, "%900d", i);
         write_line(&scene, line);
     }
-    journal_show_lines(scene.journal, &kept);
+    journal_write_lines(scene.journal, &kept);
     close_scene(&scene);
     CHECK_HAS(buf_text(&kept), "999\n");
 }
@@ -294,7 +296,7 @@ static void in_the_background_lines_are_kept_as_well(void)
     struct journal *journal = journal_new(&clock.clock, "/nowhere");
     CHECK(journal);
     journal_write(journal, LOG_LEVEL_DEBUG, "to nobody in particular");
-    journal_show_lines(journal, &kept);
+    journal_write_lines(journal, &kept);
     journal_destroy(journal);
     CHECK_HAS(buf_text(&kept), "to nobody in particular");
 }
@@ -397,7 +399,7 @@ static void a_log_that_is_not_read_holds_up_nothing(void)
     CLEAN_UP(buf_clean_up) struct buf kept = {0};
     open_log(&scene, SOCK_DGRAM);
     number_lines(&scene, 0, 5000);
-    journal_show_lines(scene.journal, &kept);
+    journal_write_lines(scene.journal, &kept);
     uint64_t dropped = journal_dropped_count(scene.journal);
     while (logged(scene.daemon)[0])
         count++;
@@ -413,7 +415,7 @@ static void lines_that_were_dropped_are_counted_in_their_place(void)
     char expected[96];
     open_log(&scene, SOCK_DGRAM);
     number_lines(&scene, 0, 5000);
-    snprintf(expected, sizeof expected, "%d lines are missing here: nobody read the log",
+    snprintf(expected, sizeof expected, "%d lines are missing here: the log did not accept them",
              (int)journal_dropped_count(scene.journal));
     while (logged(scene.daemon)[0]) {
     }
@@ -434,7 +436,7 @@ static void a_log_that_comes_back_is_found_again(void)
     number_lines(&scene, 1, 3);
     scene.daemon = listen_at(scene.path, SOCK_DGRAM);
     number_lines(&scene, 3, 4);
-    CHECK_TEXT(logged(scene.daemon), "2 lines are missing here: nobody read the log");
+    CHECK_TEXT(logged(scene.daemon), "2 lines are missing here: the log did not accept them");
     CHECK_TEXT(logged(scene.daemon), "line 3.");
     close_log(&scene);
 }
@@ -459,7 +461,7 @@ static void without_a_log_lines_are_kept_and_counted(void)
     CLEAN_UP(buf_clean_up) struct buf kept = {0};
     open_log(&scene, 0);
     number_lines(&scene, 0, 3);
-    journal_show_lines(scene.journal, &kept);
+    journal_write_lines(scene.journal, &kept);
     uint64_t dropped = journal_dropped_count(scene.journal);
     close_log(&scene);
     CHECK_INT(count_lines(buf_text(&kept)), 3);

@@ -448,9 +448,9 @@ static void in_an_outage_the_last_whole_listing_is_told(void)
     CHECK_INT(lines_of(req), 10);
     CHECK(told_inode(req, "0003") != 0);
     CHECK_INT(read_from(handle, ROOM, req->next)->bytes.size, 0);
-    journal_show_errors(kernel.mount.journal, &said);
-    CHECK_HAS(buf_text(&said), "note path=/prod/t/b: shown as it was at 2026-04-16T12:00:00Z, "
-                               "because: no answer\n");
+    journal_write_errors(kernel.mount.journal, &said);
+    CHECK_HAS(buf_text(&said), "note path=/prod/t/b: the data of 2026-04-16T12:00:00Z was "
+                               "returned, because: no answer\n");
     CHECK_INT(journal_stale_count(kernel.mount.journal), 1);
     close_outage(old, handle);
 }
