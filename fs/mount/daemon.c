@@ -1,8 +1,7 @@
-/* ddbfs mount: start-up, readiness, signals, shutdown. */
+/* ddbfs mount: the process of a mount, its signals, and its end. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -17,7 +16,6 @@
 #include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/ledger.h"
-#include "fs/mount/mount.h"
 #include "fs/mount/notifier.h"
 #include "fs/mount/open_listing.h"
 #include "fs/mount/parked.h"
@@ -25,39 +23,38 @@
 #include "fs/mount/refresh.h"
 #include "fs/mount/start.h"
 
-/* Of --cache-size, half is for records as they came, and half for files as they are read. */
+/* Of --cache-size, half is for responses, and half for files. */
 enum { CACHE_SHARES = 2 };
 
-/* Requests taken in one round, so that answers and timers have their turn. */
+/* The most requests of the kernel in one round, so that responses and timers have their turn. */
 enum { REQUESTS_A_ROUND = 64 };
 
-/* How long the end waits for the notifier between two looks at what the kernel asks; after how
- * long it aborts the connection, and after how long it waits no more. */
+/* At the end: the pause between two looks for requests while the notifier is busy; the time until
+ * the connection is aborted, and until the end waits no longer. */
 enum { DRAIN_MS = 10, ABORT_MS = 3000, GIVE_UP_MS = 6000 };
 
-/* What a mount is started with; all of it is borrowed. */
-struct start {
+/* The arguments of a mount; all borrowed. */
+struct daemon_start {
     const struct options *options;
     const struct mount_options *mount;
-    const char *map; /* its file; NULL: there is none */
+    const char *map; /* its file; NULL: there is no map */
     const char *mountpoint;
-    bool mounted;      /* by somebody else: the mountpoint is /dev/fd/N, an opened /dev/fuse */
-    struct buf strays; /* descriptors (int) that the caller has left open, not for a daemon */
+    bool is_mounted;   /* by another process: the mountpoint is /dev/fd/N, an open /dev/fuse */
+    struct buf strays; /* inherited descriptors (int), which a daemon closes */
 };
 
-/* A mount, and what its operations need not know of. */
 struct daemon {
     struct mount mount;      /* first: a pointer to it is a pointer to this */
     const char *mountpoint;  /* borrowed */
     unsigned connection;     /* its number for the kernel; 0: unknown */
-    struct fuse_buf buf;     /* for what the kernel sends; its memory is owned */
-    struct loop_io *kernel;  /* watches for its requests; owned */
-    int signal_fd;           /* owned; -1 for none */
-    struct loop_io *signals; /* watches it; owned */
-    int ready_fd;            /* to tell who started this that the mount answers; -1 once told */
+    struct fuse_buf buf;     /* for requests of the kernel; its memory is owned */
+    struct loop_io *kernel;  /* owned */
+    int signal_fd;           /* owned; -1: none */
+    struct loop_io *signals; /* owned */
+    int ready_fd; /* one byte tells the parent process that the mount is live; -1: sent */
 };
 
-static void daemon_take_requests(void *arg, uint32_t events)
+static void daemon_on_request(void *arg, uint32_t events)
 {
     struct daemon *daemon = arg;
     struct mount *mount = &daemon->mount;
@@ -73,8 +70,8 @@ static void daemon_take_requests(void *arg, uint32_t events)
         loop_stop(mount->app->loop);
 }
 
-/* The map, read again from its file. Where there was none, one may have been written since. */
-static const struct map *daemon_read_again(const struct app *app, struct error *err)
+/* The map of the same file. A mount without a map looks for one again. */
+static const struct map *daemon_load_map_again(const struct app *app, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf found = {0};
     if (!map_is_none(app->map))
@@ -84,14 +81,14 @@ static const struct map *daemon_read_again(const struct app *app, struct error *
     return map_ref(app->map);
 }
 
-/* Reads the map's file and the settings of profiles again, and drops what is known; the old map
- * stays when the new one is wrong, and goes when the last directory, request or open listing that
- * is of it lets go. */
+/* Reads the map and the settings of profiles again, and drops all cached data. If the new map is
+ * wrong, the old one stays. An old map is freed with the last directory, request or listing that
+ * uses it. */
 static void daemon_reload(struct mount *mount)
 {
     struct error why;
     struct app *app = mount->app;
-    const struct map *map = daemon_read_again(app, &why);
+    const struct map *map = daemon_load_map_again(app, &why);
     sources_reload(app->sources);
     if (map && !names_suit(map, &app->tree.names, &why)) {
         map_unref(map);
@@ -99,7 +96,8 @@ static void daemon_reload(struct mount *mount)
     }
     struct place *root = map ? place_root(map) : NULL;
     if (!root) {
-        log_line(&app->log, LOG_LEVEL_ERROR, "the map stays as it was: %s",
+        log_line(&app->log, LOG_LEVEL_ERROR,
+                 "the map can't be read again: %s; the old map stays in use",
                  map ? "out of memory" : why.text);
         map_unref(map);
     } else {
@@ -114,7 +112,7 @@ static void daemon_reload(struct mount *mount)
     ledger_reopen(mount->ledger);
 }
 
-static void daemon_take_signal(void *arg, uint32_t events)
+static void daemon_on_signal(void *arg, uint32_t events)
 {
     struct daemon *daemon = arg;
     struct mount *mount = &daemon->mount;
@@ -128,8 +126,8 @@ static void daemon_take_signal(void *arg, uint32_t events)
         loop_stop(mount->app->loop);
 }
 
-/* Whatever signal would end the process ends the mount first, or a dead one would be left behind.
- * Not among them: what tells of a crash, and what is ignored or stops a process. */
+/* Each signal that would end the process ends the mount first: otherwise a dead mount would remain.
+ * Exceptions: signals of a crash, ignored signals, and those that stop a process. */
 static bool daemon_watch_signals(struct daemon *daemon)
 {
     static const int others[] = {SIGABRT, SIGBUS,  SIGFPE,  SIGILL,  SIGSEGV,
@@ -143,11 +141,11 @@ static bool daemon_watch_signals(struct daemon *daemon)
     daemon->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (daemon->signal_fd >= 0)
         daemon->signals = loop_add_io(daemon->mount.app->loop, daemon->signal_fd, EPOLLIN,
-                                      daemon_take_signal, daemon);
+                                      daemon_on_signal, daemon);
     return daemon->signals;
 }
 
-/* Without default_permissions the kernel checks no mode at all. */
+/* Without default_permissions the kernel would check no mode. */
 static bool daemon_new_session(struct mount *mount, const struct mount_options *options)
 {
     struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
@@ -162,35 +160,35 @@ static bool daemon_new_session(struct mount *mount, const struct mount_options *
     return mount->session;
 }
 
-static bool daemon_mount_session(struct mount *mount, const struct start *wanted)
+static bool daemon_mount_session(struct mount *mount, const struct daemon_start *start)
 {
-    if (wanted->mounted)
-        return fuse_session_mount(mount->session, wanted->mountpoint) == 0;
-    int lock = mountpoint_lock(wanted->mountpoint);
-    bool ok = lock != -1 && mountpoint_is_free(wanted->mountpoint, wanted->mount->nonempty) &&
-              fuse_session_mount(mount->session, wanted->mountpoint) == 0;
+    if (start->is_mounted)
+        return fuse_session_mount(mount->session, start->mountpoint) == 0;
+    int lock = mountpoint_lock(start->mountpoint);
+    bool ok = lock != -1 && mountpoint_is_free(start->mountpoint, start->mount->nonempty) &&
+              fuse_session_mount(mount->session, start->mountpoint) == 0;
     if (lock >= 0)
         close(lock);
     return ok;
 }
 
-static bool daemon_watch_kernel(struct daemon *daemon, const struct start *wanted)
+static bool daemon_watch_kernel(struct daemon *daemon, const struct daemon_start *start)
 {
     struct mount *mount = &daemon->mount;
-    if (!daemon_mount_session(mount, wanted) || !notifier_open_session(mount->session))
+    if (!daemon_mount_session(mount, start) || !notifier_open_session(mount->session))
         return false;
     int fd = fuse_session_fd(mount->session);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-    daemon->mountpoint = wanted->mountpoint;
-    daemon->connection = wanted->mounted ? 0 : notifier_connection(wanted->mountpoint);
-    daemon->kernel = loop_add_io(mount->app->loop, fd, EPOLLIN, daemon_take_requests, daemon);
+    daemon->mountpoint = start->mountpoint;
+    daemon->connection = start->is_mounted ? 0 : notifier_connection(start->mountpoint);
+    daemon->kernel = loop_add_io(mount->app->loop, fd, EPOLLIN, daemon_on_request, daemon);
     mount->notifier = notifier_new(mount->app->loop);
     mount->refresh = refresh_new(mount);
     mount->ahead = read_ahead_new(mount);
     return daemon->kernel && mount->notifier && mount->refresh && mount->ahead;
 }
 
-static bool daemon_start(struct daemon *daemon, const struct start *wanted)
+static bool daemon_mount(struct daemon *daemon, const struct daemon_start *start)
 {
     struct mount *mount = &daemon->mount;
     struct app *app = mount->app;
@@ -209,35 +207,35 @@ static bool daemon_start(struct daemon *daemon, const struct start *wanted)
         fprintf(stderr, "ddbfs: out of memory\n");
         return false;
     }
-    app->tree.names.omit_placeholders = wanted->mount->unlistable_quiet;
-    /* Whoever has mounted a device that was handed over may have let others in. */
+    app->tree.names.omit_placeholders = start->mount->unlistable_quiet;
+    /* The process that mounted the device may have admitted other users. */
     app->tree.names.hide_secrets =
-        (wanted->mount->allow_other || wanted->mounted) && !app->options->show_secrets;
-    return daemon_watch_signals(daemon) && daemon_new_session(mount, wanted->mount) &&
-           daemon_watch_kernel(daemon, wanted);
+        (start->mount->allow_other || start->is_mounted) && !app->options->show_secrets;
+    return daemon_watch_signals(daemon) && daemon_new_session(mount, start->mount) &&
+           daemon_watch_kernel(daemon, start);
 }
 
-/* The notifier may wait in the kernel for look-ups that nobody would answer any more, and
- * the kernel for the thread: so all are answered until the thread is through. Should that not help,
- * the connection is aborted, which lets everybody go. */
+/* The notifier may wait in the kernel for look-ups that the mount no longer serves. So requests are
+ * failed until the notifier is idle. As the last resort the connection is aborted, which releases
+ * all callers. */
 static void daemon_drain(struct daemon *daemon)
 {
     struct mount *mount = &daemon->mount;
     if (!mount->notifier)
         return;
-    int64_t from_ms = mount_now_ms(mount);
-    bool aborted = false;
+    int64_t since_ms = mount_now_ms(mount);
+    bool is_aborted = false;
     if (mount->refresh)
         refresh_cancel_all(mount->refresh);
     while (notifier_is_busy(mount->notifier)) {
-        int64_t waited_ms = mount_now_ms(mount) - from_ms;
+        int64_t waited_ms = mount_now_ms(mount) - since_ms;
         if (waited_ms > GIVE_UP_MS)
             return;
-        if (waited_ms > ABORT_MS && !aborted) {
+        if (waited_ms > ABORT_MS && !is_aborted) {
             notifier_abort_connection(daemon->connection, daemon->mountpoint);
-            aborted = true;
+            is_aborted = true;
         }
-        daemon_take_requests(daemon, 0);
+        daemon_on_request(daemon, 0);
         parked_end_all(mount, ENOTCONN);
         listings_fail_readers(mount->listings, ENOTCONN);
         notifier_wait(mount->notifier, DRAIN_MS);
@@ -250,7 +248,7 @@ static void daemon_stop(struct daemon *daemon)
     daemon_drain(daemon);
     if (mount->notifier && notifier_is_busy(mount->notifier)) {
         fuse_session_unmount(mount->session);
-        _exit(EXIT_FAILURE); /* the thread is stuck in the kernel: what it uses can't be freed */
+        _exit(EXIT_FAILURE); /* the thread still uses the session and cannot be ended */
     }
     parked_end_all(mount, ENOTCONN);
     listings_destroy(mount->listings, ENOTCONN);
@@ -273,7 +271,7 @@ static void daemon_stop(struct daemon *daemon)
     journal_destroy(mount->journal);
 }
 
-/* In the background nothing holds a terminal, a folder, a session, or somebody else's file. */
+/* A daemon holds no terminal, directory, session, or inherited file. */
 static bool daemon_detach(const struct buf *strays)
 {
     int stray;
@@ -290,30 +288,29 @@ static bool daemon_detach(const struct buf *strays)
     return ok;
 }
 
-/* The kernel has its first answer: from now on the mount answers. */
-static void daemon_describe_ready(struct mount *mount)
+static void daemon_on_greeting(struct mount *mount)
 {
     struct daemon *daemon = (struct daemon *)mount;
     if (daemon->ready_fd < 0)
         return;
     if (write(daemon->ready_fd, "", 1) != 1)
-        log_line(&mount->app->log, LOG_LEVEL_WARNING, "who started the mount has gone away");
+        log_line(&mount->app->log, LOG_LEVEL_WARNING,
+                 "the process that started the mount has ended");
     close(daemon->ready_fd);
     daemon->ready_fd = -1;
 }
 
-static bool daemon_open_books(struct mount *mount)
+static bool daemon_open_accounts(struct mount *mount)
 {
     struct error why;
-    const char *file = mount->app->options->ledger;
-    if (accounts_open(mount, file, &why))
+    if (accounts_open(mount, mount->app->options->ledger, &why))
         return true;
     app_report_error(mount->app, NULL, &why);
     return false;
 }
 
-/* What is asked before anybody could ask is on the mount's own account. */
-static bool daemon_request_first(struct mount *mount)
+/* The first requests are on the account of the mount itself. */
+static bool daemon_check_environments(struct mount *mount)
 {
     struct account *account = account_new(mount, getpid(), SPAN_LITERAL("/"));
     bool ok = start_check_environments(mount->app, account ? &account->payer : NULL);
@@ -323,27 +320,28 @@ static bool daemon_request_first(struct mount *mount)
     return ok;
 }
 
-static int daemon_serve(const struct start *wanted, int ready_fd)
+static int daemon_serve(const struct daemon_start *start, int ready_fd)
 {
     struct app app;
-    const struct options *options = wanted->options;
+    const struct options *options = start->options;
     struct daemon daemon = {
         .mount = {.app = &app,
-                  .uid = wanted->mount->uid,
-                  .gid = wanted->mount->gid,
-                  .umask = wanted->mount->umask,
-                  .on_greeting = daemon_describe_ready},
+                  .uid = start->mount->uid,
+                  .gid = start->mount->gid,
+                  .umask = start->mount->umask,
+                  .on_greeting = daemon_on_greeting},
         .signal_fd = -1,
         .ready_fd = ready_fd,
     };
     int status = EXIT_FAILURE;
     size_t cache_bytes = (size_t)options->cache_bytes / CACHE_SHARES;
-    bool has_map = wanted->map ? app_init(&app, options, wanted->map, cache_bytes)
-                               : app_init_any(&app, options, cache_bytes);
-    if (has_map && options->hedge)
+    bool has_app = start->map ? app_init(&app, options, start->map, cache_bytes)
+                              : app_init_any(&app, options, cache_bytes);
+    if (has_app && options->hedge)
         sources_hedge(app.sources);
-    if (has_map && daemon_open_books(&daemon.mount) && daemon_request_first(&daemon.mount) &&
-        daemon_start(&daemon, wanted) && (options->foreground || daemon_detach(&wanted->strays))) {
+    if (has_app && daemon_open_accounts(&daemon.mount) &&
+        daemon_check_environments(&daemon.mount) && daemon_mount(&daemon, start) &&
+        (options->foreground || daemon_detach(&start->strays))) {
         app.log.write = journal_write;
         app.log.arg = daemon.mount.journal;
         status = loop_run(app.loop) && daemon.mount.greeted ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -351,29 +349,16 @@ static int daemon_serve(const struct start *wanted, int ready_fd)
     }
     daemon_stop(&daemon);
     app_clean_up(&app);
-    accounts_close(&daemon.mount); /* sources may charge until they are gone */
+    accounts_close(&daemon.mount); /* sources charge accounts until they end */
     return status;
 }
 
-/* Waits until the child's mount answers, or the child has failed and said why. */
-static int daemon_wait_until_ready(pid_t child, int fd)
+/* Forks; the parent waits until the child's mount is live, or the child has printed an error. */
+static int daemon_serve_in_background(const struct daemon_start *start)
 {
+    int ends[2], status;
     char byte;
-    int status;
     ssize_t size;
-    do
-        size = read(fd, &byte, 1);
-    while (size < 0 && errno == EINTR);
-    close(fd);
-    if (size == 1)
-        return EXIT_SUCCESS;
-    waitpid(child, &status, 0);
-    return EXIT_FAILURE;
-}
-
-static int daemon_serve_in_background(const struct start *wanted)
-{
-    int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
         perror("ddbfs: pipe");
         return EXIT_FAILURE;
@@ -384,11 +369,20 @@ static int daemon_serve_in_background(const struct start *wanted)
         return EXIT_FAILURE;
     }
     close(ends[child == 0 ? 0 : 1]);
-    return child == 0 ? daemon_serve(wanted, ends[1]) : daemon_wait_until_ready(child, ends[0]);
+    if (child == 0)
+        return daemon_serve(start, ends[1]);
+    do
+        size = read(ends[0], &byte, 1);
+    while (size < 0 && errno == EINTR);
+    close(ends[0]);
+    if (size == 1)
+        return EXIT_SUCCESS;
+    waitpid(child, &status, 0);
+    return EXIT_FAILURE;
 }
 
-/* Finds the descriptors that whoever started this has left open, but for DEVICE: numbers (int) in
- * OUT. No program that is started from here gets any of them. */
+/* Finds the descriptors that this process has inherited, except DEVICE: numbers (int) in OUT. No
+ * child process gets any of them. */
 static void daemon_find_strays(int device, struct buf *out)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -408,24 +402,25 @@ static int daemon_mount_at(const struct options *options, const struct mount_opt
                            const char *mountpoint)
 {
     CLEAN_UP(buf_clean_up) struct buf found = {0}, strays = {0};
-    int device = mountpoint_handed_over(mountpoint);
+    int device = mountpoint_device(mountpoint);
     daemon_find_strays(device, &strays);
     if (!(device >= 0 ? mountpoint_check_device(device)
                       : mountpoint_check(mountpoint, mount->nonempty)))
         return EXIT_FAILURE;
-    /* The daemon leaves this folder; it reads the map again on SIGHUP, and unmounts at its end. */
+    /* The daemon leaves this directory; it reads the map again on SIGHUP, and unmounts at its end.
+     */
     char *map = app_look_for_map(options, &found) ? start_absolute_path(buf_text(&found)) : NULL;
     char *folder = device >= 0 ? NULL : realpath(mountpoint, NULL);
-    struct start wanted = {options,
-                           mount,
-                           map || !found.size ? map : buf_text(&found),
-                           folder ? folder : mountpoint,
-                           device >= 0,
-                           strays};
+    struct daemon_start start = {.options = options,
+                                 .mount = mount,
+                                 .map = map || !found.size ? map : buf_text(&found),
+                                 .mountpoint = folder ? folder : mountpoint,
+                                 .is_mounted = device >= 0,
+                                 .strays = strays};
     if (!options->foreground)
         start_make_variables_absolute();
     int status =
-        options->foreground ? daemon_serve(&wanted, -1) : daemon_serve_in_background(&wanted);
+        options->foreground ? daemon_serve(&start, -1) : daemon_serve_in_background(&start);
     free(folder);
     free(map);
     return status;

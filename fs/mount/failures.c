@@ -6,27 +6,28 @@
 #include "core/base/escape.h"
 #include "fs/mount/waiting.h"
 
-/* For how long somebody may come for whom the kernel asks again. It does so at once, but a busy
- * machine takes its time. */
+/* How long a repeated request may take to arrive. The kernel repeats it at once, but a busy machine
+ * takes its time. */
 enum { AGAIN_MS = 1000 };
 
-/* Behind a wait that was shorter nobody is looked for; and a look is good for so long. */
+/* A shorter wait has no queue behind it; and one look at the sleeping tasks is valid for LOOK_MS.
+ */
 enum { SLOW_MS = 100, LOOK_MS = 50 };
 
 enum { FAILURES_MOST = 128 };
 
 struct recent_failure {
     uint64_t ino;
-    pid_t pid; /* for whom the kernel asks again; 0: for nobody, or it has */
+    pid_t pid; /* for which the kernel repeats the request; 0: it does not, or has */
     uint16_t name_size;
     char name[NAME_MAX_BYTES];
     int error;
     int64_t since_ms, at_ms;
-    struct sleepers *queued; /* owned; who may have queued behind it; NULL: nobody */
-    uint64_t told;           /* to how many of them */
+    struct sleepers *queued; /* owned; the tasks that may wait behind it; NULL: none */
+    uint64_t released;       /* how many of them have got the failure */
 };
 
-/* A task that has begun again. */
+/* A task whose look-up has been restarted. */
 struct restart {
     pid_t pid;
     int64_t at_ms;
@@ -37,7 +38,7 @@ struct failures {
     size_t next;
     struct restart restarts[FAILURES_MOST]; /* a ring, too */
     size_t next_restart;
-    struct sleepers look; /* the latest at who sleeps */
+    struct sleepers sleepers; /* as of LOOK_MS */
     int64_t look_ms;
 };
 
@@ -56,33 +57,33 @@ void failures_destroy(struct failures *failures)
     free(failures);
 }
 
-static bool failures_is_same(const struct recent_failure *failure,
-                             const struct failures_request *request)
+static bool failures_match(const struct recent_failure *failure,
+                           const struct failures_request *request)
 {
     return failure->ino == request->ino && request->now_ms - failure->at_ms < AGAIN_MS &&
            span_equal(span_of(failure->name, failure->name_size), request->name);
 }
 
-/* Who sleeps now; NULL when nobody does. */
-static struct sleepers *failures_look_around(struct failures *failures, int64_t now_ms)
+/* The tasks that sleep now; owned; NULL: none. */
+static struct sleepers *failures_find_sleepers(struct failures *failures, int64_t now_ms)
 {
     if (now_ms - failures->look_ms >= LOOK_MS) {
-        sleepers_find(&failures->look);
+        sleepers_find(&failures->sleepers);
         failures->look_ms = now_ms;
     }
-    struct sleepers *copy = failures->look.count ? malloc(sizeof *copy) : NULL;
+    struct sleepers *copy = failures->sleepers.count ? malloc(sizeof *copy) : NULL;
     if (copy)
-        *copy = failures->look;
+        *copy = failures->sleepers;
     return copy;
 }
 
-/* A slot for a new one: that of a former failure of the same request, or the oldest. */
+/* A slot for a new failure: that of an earlier one of the same request, or the oldest. */
 static struct recent_failure *failures_free_slot(struct failures *failures,
                                                  const struct failures_request *request)
 {
     struct recent_failure *slot = NULL;
     for (size_t i = 0; !slot && i < FAILURES_MOST; i++)
-        if (failures->ring[i].pid == request->pid && failures_is_same(&failures->ring[i], request))
+        if (failures->ring[i].pid == request->pid && failures_match(&failures->ring[i], request))
             slot = &failures->ring[i];
     if (!slot) {
         slot = &failures->ring[failures->next];
@@ -96,8 +97,9 @@ void failures_add(struct failures *failures, const struct failures_request *requ
                   int64_t since_ms, bool is_repeated)
 {
     bool was_long = request->name.size > 0 && request->now_ms - since_ms >= SLOW_MS;
-    bool is_again = is_repeated && error != EINTR && error != ENOMEM; /* these it does not repeat */
-    struct sleepers *queued = was_long ? failures_look_around(failures, request->now_ms) : NULL;
+    /* the kernel does not repeat a request after these */
+    bool is_again = is_repeated && error != EINTR && error != ENOMEM;
+    struct sleepers *queued = was_long ? failures_find_sleepers(failures, request->now_ms) : NULL;
     if (request->name.size > NAME_MAX_BYTES || (!queued && !is_again)) {
         free(queued);
         return;
@@ -116,12 +118,12 @@ void failures_add(struct failures *failures, const struct failures_request *requ
         memcpy(failure->name, request->name.data, request->name.size);
 }
 
-/* Whoever queues sleeps once; and once more for each of those who were let in before. */
+/* A queued task sleeps once, and once more for each task that was released before it. */
 static bool failures_has_queued(struct recent_failure *failure, pid_t pid)
 {
-    if (!failure->queued || !sleepers_take(failure->queued, pid, failure->told + 2))
+    if (!failure->queued || !sleepers_take(failure->queued, pid, failure->released + 2))
         return false;
-    failure->told++;
+    failure->released++;
     return true;
 }
 
@@ -131,7 +133,7 @@ int failures_find(struct failures *failures, const struct failures_request *requ
     *since_ms = request->now_ms;
     for (size_t i = 0; i < FAILURES_MOST; i++) {
         struct recent_failure *failure = &failures->ring[i];
-        if (!failures_is_same(failure, request))
+        if (!failures_match(failure, request))
             continue;
         if (failure->pid == request->pid && request->pid) {
             failure->pid = 0;
@@ -154,7 +156,7 @@ bool failures_may_restart(struct failures *failures, pid_t pid, int64_t now_ms)
         if (failures->restarts[i].pid == pid && now_ms - failures->restarts[i].at_ms < AGAIN_MS)
             return false;
     if (next->pid && now_ms - next->at_ms < AGAIN_MS)
-        return false; /* it could not be noted, and might be told twice */
+        return false; /* the restart could not be recorded, and might be repeated */
     *next = (struct restart){pid, now_ms};
     failures->next_restart = (failures->next_restart + 1) % FAILURES_MOST;
     return true;

@@ -10,44 +10,42 @@
 #include "fs/cli/app.h"
 #include "fs/mount/nodes.h"
 
-struct read_ahead;
-struct account;
-struct notifier;
 struct failures;
 struct journal;
 struct ledger;
 struct limits;
 struct listings;
-struct parked;
+struct notifier;
 struct processes;
+struct read_ahead;
 struct recent_paths;
 struct refresh;
 struct usage;
 
 struct mount {
     struct app *app;             /* borrowed */
-    struct budget budget;        /* what nodes and listings keep */
+    struct budget budget;        /* the memory of nodes and listings */
     struct nodes *nodes;         /* owned */
     struct listings *listings;   /* owned */
-    struct parked *parked;       /* requests that wait for the tree; owned */
+    struct list parked;          /* of struct parked, owned: requests that wait for the tree */
     struct failures *failures;   /* owned */
     struct recent_paths *recent; /* owned */
     struct journal *journal;     /* owned */
     struct notifier *notifier;   /* owned */
     struct refresh *refresh;     /* owned */
     struct read_ahead *ahead;    /* owned */
-    struct processes *processes; /* who asks; owned */
-    struct limits *limits;       /* what they may read; owned */
-    struct usage *usage;         /* what they read, in sums; owned */
-    struct ledger *ledger;       /* and one by one; owned */
+    struct processes *processes; /* owned */
+    struct limits *limits;       /* owned */
+    struct usage *usage;         /* owned */
+    struct ledger *ledger;       /* owned */
     struct list accounts;        /* of struct account, borrowed: not finished; the newest first */
-    uid_t uid;                   /* whose everything is */
+    uid_t uid;                   /* the owner of all files */
     gid_t gid;
     mode_t umask;
     int64_t started_ms;
-    int64_t dated_ms; /* the date of a node that has none: the start, by the wall clock */
+    int64_t dated_ms; /* the date of a node that has no date: the start, by the wall clock */
     struct fuse_session *session; /* owned */
-    bool greeted;                 /* the kernel has its first answer, of which this is told: */
+    bool greeted;                 /* the kernel has its first reply; then this is called: */
     void (*on_greeting)(struct mount *mount);
 };
 

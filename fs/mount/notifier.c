@@ -33,7 +33,7 @@ static void *notifier_work(void *arg)
     return NULL;
 }
 
-static void notifier_take_done(void *arg, uint32_t events)
+static void notifier_on_done(void *arg, uint32_t events)
 {
     (void)events;
     struct notifier *notifier = arg;
@@ -44,11 +44,10 @@ static void notifier_take_done(void *arg, uint32_t events)
     notice->done(notice);
 }
 
-/* Signals are for the loop. */
 static bool notifier_start_thread(struct notifier *notifier)
 {
     sigset_t all, before;
-    sigfillset(&all);
+    sigfillset(&all); /* signals are for the loop */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool ok = pthread_create(&notifier->thread, NULL, notifier_work, notifier) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -72,7 +71,7 @@ struct notifier *notifier_new(struct loop *loop)
     }
     fcntl(notifier->notices[1], F_SETFL, O_NONBLOCK); /* the loop never waits for the thread */
     if (pipe2(notifier->done, O_CLOEXEC) == 0) {
-        notifier->io = loop_add_io(loop, notifier->done[0], EPOLLIN, notifier_take_done, notifier);
+        notifier->io = loop_add_io(loop, notifier->done[0], EPOLLIN, notifier_on_done, notifier);
         if (notifier->io && notifier_start_thread(notifier))
             return notifier;
         loop_remove_io(notifier->io);
@@ -87,7 +86,7 @@ void notifier_destroy(struct notifier *notifier)
 {
     if (!notifier)
         return;
-    close(notifier->notices[1]); /* the thread ends after what it has */
+    close(notifier->notices[1]); /* the thread ends after its last notice */
     pthread_join(notifier->thread, NULL);
     close(notifier->done[1]);
     loop_remove_io(notifier->io);
@@ -114,15 +113,15 @@ void notifier_wait(struct notifier *notifier, int timeout_ms)
 {
     struct pollfd done = {.fd = notifier->done[0], .events = POLLIN};
     if (poll(&done, 1, timeout_ms) > 0)
-        notifier_take_done(notifier, POLLIN);
+        notifier_on_done(notifier, POLLIN);
 }
 
-/* The kernel's struct fuse_out_header and struct fuse_init_out, as far as they matter; its own
+/* The beginnings of the kernel's struct fuse_out_header and struct fuse_init_out; the kernel's own
  * header and libfuse's exclude each other. */
-struct answer_header {
+struct reply_header {
     uint32_t size;
     int32_t error;
-    uint64_t unique; /* 0: no answer, but a notification */
+    uint64_t unique; /* 0: no reply, but a notification */
 };
 
 struct greeting {
@@ -131,21 +130,17 @@ struct greeting {
 
 enum { PARALLEL_DIROPS = 1 << 18 };
 
-/* Notifications that libfuse 3.14 does not know. */
+/* A notification that libfuse 3.14 does not have. */
 enum { NOTIFY_INC_EPOCH = 8 };
 
-static bool notifier_is_greeting(const struct iovec *parts, int count)
-{
-    const struct answer_header *header = parts[0].iov_base;
-    return count == 2 && parts[0].iov_len == sizeof *header && header->unique != 0 &&
-           header->error == 0 && parts[1].iov_len >= sizeof(struct greeting);
-}
-
-/* The first answer of a session is the one to the kernel's greeting. */
-static ssize_t notifier_write_answer(int fd, struct iovec *parts, int count, void *arg)
+/* The first reply of a session is the one to the kernel's greeting. */
+static ssize_t notifier_write_reply(int fd, struct iovec *parts, int count, void *arg)
 {
     struct mount *mount = arg;
-    if (mount->greeted || !notifier_is_greeting(parts, count))
+    const struct reply_header *header = parts[0].iov_base;
+    bool is_greeting = count == 2 && parts[0].iov_len == sizeof *header && header->unique != 0 &&
+                       header->error == 0 && parts[1].iov_len >= sizeof(struct greeting);
+    if (mount->greeted || !is_greeting)
         return writev(fd, parts, count);
     struct greeting *greeting = parts[1].iov_base;
     greeting->flags |= PARALLEL_DIROPS; /* every kernel since 4.7 knows it */
@@ -164,13 +159,13 @@ static ssize_t notifier_read_request(int fd, void *bytes, size_t size, void *arg
 
 bool notifier_open_session(struct fuse_session *session)
 {
-    struct fuse_custom_io io = {.writev = notifier_write_answer, .read = notifier_read_request};
+    struct fuse_custom_io io = {.writev = notifier_write_reply, .read = notifier_read_request};
     return fuse_session_custom_io(session, &io, fuse_session_fd(session)) == 0;
 }
 
 bool notifier_forget_all_names(struct fuse_session *session)
 {
-    struct answer_header header = {.size = sizeof header, .error = NOTIFY_INC_EPOCH};
+    struct reply_header header = {.size = sizeof header, .error = NOTIFY_INC_EPOCH};
     struct iovec part = {&header, sizeof header};
     return writev(fuse_session_fd(session), &part, 1) == sizeof header;
 }
@@ -183,15 +178,15 @@ unsigned notifier_connection(const char *mountpoint)
     return found.stx_dev_minor;
 }
 
-/* The control file belongs to whoever mounted; root alone can force an unmount. */
+/* The control file belongs to the user who mounted; only root can force an unmount. */
 void notifier_abort_connection(unsigned connection, const char *mountpoint)
 {
     char path[64];
     snprintf(path, sizeof path, "/sys/fs/fuse/connections/%u/abort", connection);
     int fd = connection ? open(path, O_WRONLY | O_CLOEXEC) : -1;
-    bool aborted = fd >= 0 && write(fd, "1", 1) == 1;
+    bool is_aborted = fd >= 0 && write(fd, "1", 1) == 1;
     if (fd >= 0)
         close(fd);
-    if (!aborted)
+    if (!is_aborted)
         umount2(mountpoint, MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW);
 }

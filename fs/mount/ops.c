@@ -186,9 +186,9 @@ static void ops_look_up_in_map(fuse_req_t req, struct node *parent, struct span 
     struct parked wanted = {.node = parent,
                             .place = place,
                             .name = name,
-                            .answer = ops_answer_lookup,
-                            .directory = ops_answer_directory,
-                            .fail = reply_lookup_error};
+                            .reply_file = ops_answer_lookup,
+                            .reply_directory = ops_answer_directory,
+                            .reply_error = reply_lookup_error};
     parked_start(mount, req, &wanted);
 }
 
@@ -331,9 +331,9 @@ static void ops_op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offse
                             .place = place,
                             .size = size,
                             .offset = offset,
-                            .answer = ops_answer_read,
-                            .directory = ops_refuse_directory,
-                            .fail = ops_fail_read};
+                            .reply_file = ops_answer_read,
+                            .reply_directory = ops_refuse_directory,
+                            .reply_error = ops_fail_read};
     parked_start(mount, req, &wanted);
 }
 

@@ -9,35 +9,32 @@
 #include "fs/mount/journal.h"
 #include "fs/mount/open_listing.h"
 
-/* How long a question goes on that nobody waits for: long enough for the kernel to let in who has
- * queued behind its caller. It may be one of a thousand pages. */
+/* How long work without a request continues: long enough for the kernel to admit the next caller of
+ * the same name. It may be one of a thousand pages. */
 enum { ABANDONED_MS = 1000 };
 
 static void parked_free(struct parked *parked)
 {
-    struct mount *mount = parked->mount;
-    *(parked->previous ? &parked->previous->next : &mount->parked) = parked->next;
-    if (parked->next)
-        parked->next->previous = parked->previous;
+    list_remove(&parked->list_node);
     tree_resolve_cancel(parked->resolution);
     tree_cancel(parked->call);
     account_release(parked->account);
     loop_remove_timer(parked->abandoned);
-    nodes_unpin(mount->nodes, parked->node);
+    nodes_unpin(parked->mount->nodes, parked->node);
     place_destroy(parked->place);
     free((void *)(uintptr_t)parked->name.data);
     free(parked);
 }
 
-static void parked_end_with(struct parked *parked, int error)
+static void parked_fail(struct parked *parked, int error)
 {
     account_finish(parked->account, error);
     waiting_fail(&parked->waiting, error);
     parked_free(parked);
 }
 
-/* "table=prod-Jobs index=by-id ", as far as the path leads to one. */
-static void parked_write_target(const struct place *place, struct buf *out)
+/* "table=prod-Jobs index=by-id ", as far as the path has them. */
+static void parked_write_table(const struct place *place, struct buf *out)
 {
     if (!place || !place->table)
         return;
@@ -45,24 +42,24 @@ static void parked_write_target(const struct place *place, struct buf *out)
     buf_add_text(out, "table=");
     printable_add(out, span_text(place->table_prefix), PRINTABLE_WORD);
     printable_add(out, span_text(place->table->base_name), PRINTABLE_WORD);
-    if (pattern && pattern->index)
+    if (pattern && pattern->index) {
         buf_add_text(out, " index=");
-    if (pattern && pattern->index)
         printable_add(out, span_text(pattern->index->name), PRINTABLE_WORD);
+    }
     buf_add_char(out, ' ');
 }
 
-/* One line for each request that had to ask somebody: who asked for what, what was read for it, how
- * long that took, and which request of the service brought it. */
-static void parked_note(const struct parked *parked, const struct tree_file *file,
-                        const struct error *err)
+/* One log line per request that waited: caller, path, table, result, duration, and the service's
+ * request id. */
+static void parked_log(const struct parked *parked, const struct tree_file *file,
+                       const struct error *err)
 {
     struct mount *mount = parked->mount;
-    CLEAN_UP(buf_clean_up) struct buf path = {0}, word = {0}, target = {0};
+    CLEAN_UP(buf_clean_up) struct buf path = {0}, word = {0}, table = {0};
     const char *request_id = err ? err->request_id : file->origin ? file->origin->request_id : "";
     nodes_path(parked->node, parked->name, &path);
     printable_add(&word, buf_span(&path), PRINTABLE_WORD);
-    parked_write_target(parked->place, &target);
+    parked_write_table(parked->place, &table);
     if (file && file->stale)
         journal_stale(mount->journal, parked->waiting.pid, buf_span(&path),
                       file->origin->fetched_wall_ms, file->stale);
@@ -70,7 +67,7 @@ static void parked_note(const struct parked *parked, const struct tree_file *fil
         journal_error(mount->journal, parked->waiting.pid, buf_span(&path), reply_errno(err->kind),
                       err);
     log_line(&mount->app->log, LOG_LEVEL_INFO, "pid=%d path=%s %s%s ms=%lld%s%s",
-             (int)parked->waiting.pid, buf_text(&word), buf_text(&target),
+             (int)parked->waiting.pid, buf_text(&word), buf_text(&table),
              err           ? error_word(err->kind)
              : file->stale ? "stale"
                            : "ok",
@@ -86,14 +83,14 @@ static struct failures_request parked_as_request(const struct parked *parked, pi
                                      .now_ms = mount_now_ms(parked->mount)};
 }
 
-/* Before a request gets ERROR: who asks for the same next may be told, too. The kernel repeats a
- * look-up only of a name that it knew, and of a read the page that it failed to fill. What its
- * caller may not read is nothing to those who have queued behind him. */
-static void parked_report_failure(const struct parked *parked, int error)
+/* Before a request gets ERROR: records it for a repetition. The kernel repeats a look-up only of a
+ * name that it knew, and a read only of the page that it failed to fill. A caller's own limit does
+ * not concern the callers that wait behind it. */
+static void parked_note_failure(const struct parked *parked, int error)
 {
     struct mount *mount = parked->mount;
     struct failures_request request = parked_as_request(parked, parked->waiting.pid);
-    if (error == EINTR || error == ENOMEM) { /* the kernel keeps the name, and asks no more */
+    if (error == EINTR || error == ENOMEM) { /* the kernel keeps the name, and does not repeat */
         failures_add(mount->failures, &request, error, parked->waiting.since_ms, false);
         return;
     }
@@ -104,36 +101,35 @@ static void parked_report_failure(const struct parked *parked, int error)
         failures_add(mount->failures, &request, error, since_ms, is_repeated);
 }
 
-static void parked_on_abandoned(void *arg)
+static void parked_on_abandoned_timer(void *arg)
 {
     struct parked *parked = arg;
     parked->abandoned = NULL;
     parked_free(parked);
 }
 
-/* After an interrupt the answer may still come, for those whom the kernel lets ask for the same
- * name one by one: the next of them joins the question that is under way. */
-static void parked_abandon(void *arg, int error)
+/* After an interrupt the response may still come, for the callers that the kernel admits one by one
+ * to the same name: the next of them joins the request under way. */
+static void parked_on_abandoned(void *arg, int error)
 {
     struct parked *parked = arg;
     struct error why;
     account_finish(parked->account, error);
-    parked_report_failure(parked, error);
+    parked_note_failure(parked, error);
     if (error == EINTR) {
-        parked->abandoned =
-            loop_add_timer(parked->mount->app->loop, ABANDONED_MS, parked_on_abandoned, parked);
+        parked->abandoned = loop_add_timer(parked->mount->app->loop, ABANDONED_MS,
+                                           parked_on_abandoned_timer, parked);
         if (!parked->abandoned)
             parked_free(parked);
         return;
     }
-    error_set(&why, ERROR_TIMED_OUT, "no answer in time");
-    parked_note(parked, NULL, &why);
+    error_set(&why, ERROR_TIMED_OUT, "no response in time");
+    parked_log(parked, NULL, &why);
     parked_free(parked);
 }
 
-/* In an outage a look-up is answered with what a listing has told of the name, if that is not too
- * old even for this. */
-static bool parked_substitute(struct parked *parked, const struct error *err)
+/* In an outage a look-up may get the entry of an older listing. False when there is none. */
+static bool parked_reply_stale(struct parked *parked, const struct error *err)
 {
     struct mount *mount = parked->mount;
     struct clock *clock = loop_clock(mount->app->loop);
@@ -154,74 +150,71 @@ static bool parked_substitute(struct parked *parked, const struct error *err)
     return true;
 }
 
-static void parked_take_file(void *arg, const struct tree_file *file, const struct error *err)
+static void parked_on_file(void *arg, const struct tree_file *file, const struct error *err)
 {
     struct parked *parked = arg;
     parked->call = NULL;
-    if (err && parked_substitute(parked, err))
+    if (err && parked_reply_stale(parked, err))
         return;
-    parked_note(parked, file, err);
+    parked_log(parked, file, err);
     account_finish(parked->account, err ? reply_errno(err->kind) : 0);
     fuse_req_t req = waiting_take(&parked->waiting);
     if (req && err) {
-        parked_report_failure(parked, reply_errno(err->kind));
-        parked->fail(req, err);
+        parked_note_failure(parked, reply_errno(err->kind));
+        parked->reply_error(req, err);
     } else if (req) {
-        parked->answer(parked, req, file);
+        parked->reply_file(parked, req, file);
     }
     parked_free(parked);
 }
 
-/* What the path means is known. */
-static void parked_take_place(void *arg, struct place *place, const struct error *err)
+static bool parked_read_file(struct parked *parked)
+{
+    account_note_read(parked->account, parked->place);
+    parked->call = tree_read(&parked->account->tree, parked->place, parked_on_file, parked);
+    return parked->call;
+}
+
+static void parked_on_place(void *arg, struct place *place, const struct error *err)
 {
     struct parked *parked = arg;
     parked->resolution = NULL;
     if (err) {
-        parked_take_file(parked, NULL, err);
+        parked_on_file(parked, NULL, err);
         return;
     }
     if (!place_is_directory(place)) {
         parked->place = place;
-        account_note_read(parked->account, place);
-        parked->call = tree_read(&parked->account->tree, place, parked_take_file, parked);
-        if (!parked->call)
-            parked_end_with(parked, ENOMEM);
+        if (!parked_read_file(parked))
+            parked_fail(parked, ENOMEM);
         return;
     }
     account_finish(parked->account, 0);
     fuse_req_t req = waiting_take(&parked->waiting);
     if (req)
-        parked->directory(parked, req, place);
+        parked->reply_directory(parked, req, place);
     else
         place_destroy(place);
     parked_free(parked);
 }
 
-static bool parked_request(struct parked *parked)
+/* Opens the account and starts the tree's work. False when memory ran out. */
+static bool parked_start_work(struct parked *parked, fuse_req_t req)
 {
-    const struct tree *tree = &parked->account->tree;
     const struct node *node = parked->node;
-    if (parked->place)
-        account_note_read(parked->account, parked->place);
-    if (parked->place)
-        parked->call = tree_read(tree, parked->place, parked_take_file, parked);
-    else if (parked->name.size)
-        parked->resolution =
-            tree_resolve(tree, node->place, parked->name, parked_take_place, parked);
-    else
-        parked->resolution =
-            tree_resolve(tree, node->parent->place, node->name, parked_take_place, parked);
-    return parked->call || parked->resolution;
-}
-
-static bool parked_open_account(struct parked *parked, fuse_req_t req)
-{
     CLEAN_UP(buf_clean_up) struct buf path = {0};
-    nodes_path(parked->node, parked->name, &path);
+    nodes_path(node, parked->name, &path);
     if (!path.failed)
         parked->account = account_new(parked->mount, fuse_req_ctx(req)->pid, buf_span(&path));
-    return parked->account;
+    if (!parked->account)
+        return false;
+    if (parked->place)
+        return parked_read_file(parked);
+    bool is_lookup = parked->name.size > 0;
+    parked->resolution =
+        tree_resolve(&parked->account->tree, is_lookup ? node->place : node->parent->place,
+                     is_lookup ? parked->name : node->name, parked_on_place, parked);
+    return parked->resolution;
 }
 
 static struct parked *parked_new(struct mount *mount, const struct parked *wanted)
@@ -239,22 +232,8 @@ static struct parked *parked_new(struct mount *mount, const struct parked *wante
     parked->name = span_of(name, wanted->name.size);
     parked->mount = mount;
     nodes_pin(parked->node);
-    parked->next = mount->parked;
-    if (parked->next)
-        parked->next->previous = parked;
-    mount->parked = parked;
+    list_prepend(&mount->parked, &parked->list_node);
     return parked;
-}
-
-/* What just failed for the caller itself, or for one behind whom it has queued, is its answer. An
- * interrupted caller left a question: who queued behind that one has waited since it was asked. */
-static bool parked_answer_at_once(const struct parked *parked, fuse_req_t req, int64_t *since_ms)
-{
-    struct failures_request request = parked_as_request(parked, fuse_req_ctx(req)->pid);
-    int error = failures_find(parked->mount->failures, &request, since_ms);
-    if (error)
-        fuse_reply_err(req, error);
-    return error;
 }
 
 void parked_start(struct mount *mount, fuse_req_t req, const struct parked *wanted)
@@ -266,16 +245,18 @@ void parked_start(struct mount *mount, fuse_req_t req, const struct parked *want
         fuse_reply_err(req, ENOMEM);
         return;
     }
-    if (parked_answer_at_once(parked, req, &since_ms)) {
+    /* A recent failure of this caller, or of the caller before it in the kernel's queue. Behind an
+     * interrupted caller, its wait counts from the beginning of that one. */
+    struct failures_request request = parked_as_request(parked, fuse_req_ctx(req)->pid);
+    int error = failures_find(mount->failures, &request, &since_ms);
+    if (!error && !parked_start_work(parked, req))
+        error = ENOMEM;
+    if (error) {
+        fuse_reply_err(req, error);
         parked_free(parked);
         return;
     }
-    if (!parked_open_account(parked, req) || !parked_request(parked)) {
-        fuse_reply_err(req, ENOMEM);
-        parked_free(parked);
-        return;
-    }
-    if (!waiting_start(&parked->waiting, mount, req, since_ms, parked_abandon, parked))
+    if (!waiting_start(&parked->waiting, mount, req, since_ms, parked_on_abandoned, parked))
         parked_free(parked);
 }
 
@@ -286,25 +267,22 @@ static bool parked_is_lookup_in(const struct parked *parked, uint64_t ino)
 
 bool parked_waits_in(const struct mount *mount, const struct node *directory)
 {
-    for (const struct parked *each = mount->parked; each; each = each->next)
+    LIST_EACH (const struct parked, each, &mount->parked, list_node)
         if (parked_is_lookup_in(each, directory->ino))
             return true;
     return false;
 }
 
-void parked_send_back(struct mount *mount, uint64_t ino)
+void parked_restart(struct mount *mount, uint64_t ino)
 {
-    struct parked *next;
-    for (struct parked *each = mount->parked; each; each = next) {
-        next = each->next;
+    LIST_EACH_SAFE (struct parked, each, &mount->parked, list_node)
         if (parked_is_lookup_in(each, ino) &&
             failures_may_restart(mount->failures, each->waiting.pid, mount_now_ms(mount)))
-            parked_end_with(each, ESTALE);
-    }
+            parked_fail(each, ESTALE);
 }
 
 void parked_end_all(struct mount *mount, int error)
 {
-    while (mount->parked)
-        parked_end_with(mount->parked, error);
+    while (!list_is_empty(&mount->parked))
+        parked_fail(LIST_FIRST(&mount->parked, struct parked, list_node), error);
 }

@@ -1,55 +1,56 @@
-/* Requests of the kernel that wait for the tree: look-ups, and reads of bytes that had been
- * dropped. When the caller has gone away the question goes on for a moment without a request:
- * others may wait in the kernel for the same, and the next of them joins it.
- * docs/internals/parked-requests.md tells more. */
+/* Requests of the kernel that wait for the tree: look-ups, and reads of bytes that were dropped. If
+ * the caller goes away, the tree's work continues for a moment without a request: other callers may
+ * wait in the kernel for the same name, and the next of them joins it.
+ * docs/internals/parked-requests.md. */
 #ifndef DDBFS_FS_MOUNT_PARKED_H
 #define DDBFS_FS_MOUNT_PARKED_H
 
 #include "core/read/resolve.h"
 #include "fs/mount/waiting.h"
 
+struct account;
 struct parked;
 
-/* Answers REQ with the file. */
-typedef void parked_answer_fn(struct parked *parked, fuse_req_t req, const struct tree_file *file);
-/* Answers REQ, whose path has turned out to be the directory PLACE (taken). */
+/* Replies to REQ with the file. */
+typedef void parked_file_fn(struct parked *parked, fuse_req_t req, const struct tree_file *file);
+/* Replies to REQ, whose path is the directory PLACE (taken). */
 typedef void parked_directory_fn(struct parked *parked, fuse_req_t req, struct place *place);
-/* Answers a request that failed. */
+/* Replies to a request that failed. */
 typedef void parked_error_fn(fuse_req_t req, const struct error *err);
 
 struct parked {
     struct mount *mount;
-    struct waiting waiting;  /* the request; idle when its caller has been interrupted */
+    struct waiting waiting;  /* the request; idle when its caller has gone away */
     struct node *node;       /* pinned: the parent of a look-up, the file of a read */
-    struct place *place;     /* owned; NULL until it is known what the path means */
+    struct place *place;     /* owned; NULL until the path is resolved */
     struct span name;        /* of a look-up; owned */
-    struct account *account; /* what the question takes; the asker's reference */
+    struct account *account; /* owns a reference */
     size_t size;             /* of a read */
     off_t offset;            /* of a read */
-    parked_answer_fn *answer;
-    parked_directory_fn *directory;
-    parked_error_fn *fail;
-    struct tree_resolution *resolution; /* first, unless PLACE was known */
+    parked_file_fn *reply_file;
+    parked_directory_fn *reply_directory;
+    parked_error_fn *reply_error;
+    struct tree_resolution *resolution; /* first, unless PLACE is known */
     struct tree_call *call;             /* then */
-    struct loop_timer *abandoned;       /* ends the question of a caller who has gone away */
-    struct parked *previous, *next;
+    struct loop_timer *abandoned;       /* ends the work after the caller has gone away */
+    struct list_node list_node;         /* in the mount's list */
 };
 
 /* Reads the file that WANTED describes (a template: NODE, PLACE which is taken, NAME which is
- * copied, and how to answer) and answers REQ; at once, if the same has just failed for that caller.
- * Without PLACE somebody is asked what the name means: NAME in NODE, or NODE itself. */
+ * copied, and the reply functions) and replies to REQ; at once, if the same request of this caller
+ * has just failed. Without PLACE the path is resolved first: NAME in NODE, or NODE itself. */
 void parked_start(struct mount *mount, fuse_req_t req, const struct parked *wanted);
 
-/* Answers every parked request with ERROR. */
+/* Fails every parked request with ERROR. */
 void parked_end_all(struct mount *mount, int error);
 
 /* Whether a look-up of a name in DIRECTORY waits. */
 bool parked_waits_in(const struct mount *mount, const struct node *directory);
 
-/* Makes callers begin anew the look-ups that wait in the directory INO (ESTALE: the kernel does it
- * by itself). For whoever is about to make the kernel forget a name there: it waits until no
- * look-up is under way in that directory, and lets nobody else in meanwhile. A caller sees nothing
- * of it; one who has begun anew a moment ago would, and is left to wait. */
-void parked_send_back(struct mount *mount, uint64_t ino);
+/* Restarts the look-ups that wait in the directory INO (ESTALE: the kernel repeats them by itself).
+ * For a caller that is about to make the kernel forget a name there: this waits until no look-up is
+ * under way in the directory, and blocks new ones. A look-up that was restarted a moment ago is
+ * left alone, because its caller would see the second ESTALE. */
+void parked_restart(struct mount *mount, uint64_t ino);
 
 #endif

@@ -11,98 +11,101 @@
 #include "fs/mount/parked.h"
 #include "fs/mount/waiting.h"
 
-/* So many names are told one by one; beyond that the kernel is made to forget all, where it can. It
- * asks for the others again then, which costs them their time in its cache. */
+/* The most names that are forgotten one by one. For more of them the kernel forgets all names, if
+ * it can: it then looks up the others again, which shortens their time in its cache. */
 enum { FEW_NAMES = 64 };
 
 /* A name for the kernel to forget. */
-struct doomed {
-    struct doomed *next;
+struct refresh_name {
+    struct refresh_name *next;
     fuse_ino_t parent;
     size_t size;
-    char name[];
+    char text[];
 };
 
-/* What a refresh has the kernel told, name by name. It is
+/* One refresh, whose names the kernel forgets one by one. It is
  *   collected  by the loop, then
- *   told       by the notifier, to which NAMES belong until it is
+ *   sent       by the notifier's thread, which owns NAMES until the refresh is
  *   done       in the loop.
- * Once BROKEN_OFF it is done with the name in hand; those left out are good until their time. */
-struct order {
-    struct notice notice;        /* first, so that an notice is an order */
-    struct waiting waiting;      /* who asked for it; idle when nobody did, or has had a reply */
+ * A cancelled one ends with the current name; the others stay valid until their time. */
+struct refresh_job {
+    struct notice notice;        /* first, so that a notice is a job */
+    struct waiting waiting;      /* the request; idle without one, or when it has its reply */
     struct loop_timer *deadline; /* NULL once it has passed */
-    int result;                  /* what who asked is told at the end: an errno */
-    struct doomed *names;
+    int result;                  /* the errno for the request */
+    struct refresh_name *names;  /* owned */
     size_t count;
-    atomic_bool broken_off; /* set by the loop, read by the notifier */
+    atomic_bool is_cancelled; /* set by the loop, read by the thread */
     struct fuse_session *session;
-    struct refresh *refresh;       /* for the loop alone */
-    struct order *previous, *next; /* all that have not come back */
+    struct refresh *refresh; /* for the loop only */
+    struct list_node node;   /* among the jobs that are sent */
 };
 
 struct refresh {
     struct mount *mount;
-    struct order *latest;   /* of those that have not come back */
-    bool cannot_forget_all; /* the kernel is too old for it */
+    struct list jobs;       /* of struct refresh_job, owned: sent, not done */
+    bool cannot_forget_all; /* the kernel is too old */
 };
 
-static void refresh_free_first(struct order *order)
+static void refresh_free_first_name(struct refresh_job *job)
 {
-    struct doomed *gone = order->names;
-    order->names = gone->next;
-    free(gone);
+    struct refresh_name *first = job->names;
+    job->names = first->next;
+    free(first);
 }
 
-/* Each name may wait for its directory: the kernel holds that while one of its look-ups, or a part
- * of its listing, is waited for. */
-static void refresh_report(struct notice *notice)
+static void refresh_free_names(struct refresh_job *job)
 {
-    struct order *order = (struct order *)notice;
-    for (; order->names && !atomic_load(&order->broken_off); refresh_free_first(order))
-        fuse_lowlevel_notify_inval_entry(order->session, order->names->parent, order->names->name,
-                                         order->names->size);
+    while (job->names)
+        refresh_free_first_name(job);
+    job->count = 0;
 }
 
-static void refresh_finish(struct order *order, int error)
+/* Each name may wait for its directory, which the kernel holds while one of its look-ups or a part
+ * of its listing is under way. */
+static void refresh_send_names(struct notice *notice)
 {
-    loop_remove_timer(order->deadline);
-    waiting_fail(&order->waiting, error);
-    while (order->names)
-        refresh_free_first(order);
-    free(order);
+    struct refresh_job *job = (struct refresh_job *)notice;
+    for (; job->names && !atomic_load(&job->is_cancelled); refresh_free_first_name(job))
+        fuse_lowlevel_notify_inval_entry(job->session, job->names->parent, job->names->text,
+                                         job->names->size);
 }
 
-static void refresh_on_reported(struct notice *notice)
+static void refresh_finish(struct refresh_job *job, int error)
 {
-    struct order *order = (struct order *)notice;
-    *(order->previous ? &order->previous->next : &order->refresh->latest) = order->next;
-    if (order->next)
-        order->next->previous = order->previous;
-    refresh_finish(order, order->result);
+    list_remove(&job->node);
+    loop_remove_timer(job->deadline);
+    waiting_fail(&job->waiting, error);
+    refresh_free_names(job);
+    free(job);
 }
 
-/* The notifier may be about to be through: what it says then makes no difference. */
-static void refresh_cancel(struct order *order, int error)
+static void refresh_on_sent(struct notice *notice)
 {
-    atomic_store(&order->broken_off, true);
-    waiting_fail(&order->waiting, error);
+    struct refresh_job *job = (struct refresh_job *)notice;
+    refresh_finish(job, job->result);
+}
+
+static void refresh_cancel(struct refresh_job *job, int error)
+{
+    atomic_store(&job->is_cancelled, true);
+    waiting_fail(&job->waiting, error);
 }
 
 static void refresh_on_deadline(void *arg)
 {
-    struct order *order = arg;
-    order->deadline = NULL;
-    log_line(&order->refresh->mount->app->log, LOG_LEVEL_WARNING,
-             "a refresh of %zu name%s took too long and was broken off: the rest are good until "
+    struct refresh_job *job = arg;
+    job->deadline = NULL;
+    log_line(&job->refresh->mount->app->log, LOG_LEVEL_WARNING,
+             "a refresh of %zu name%s took too long and was cancelled: the rest are valid until "
              "their time",
-             order->count, order->count == 1 ? "" : "s");
-    refresh_cancel(order, ETIMEDOUT);
+             job->count, job->count == 1 ? "" : "s");
+    refresh_cancel(job, ETIMEDOUT);
 }
 
-/* Whoever asked goes away, or has waited for as long as the order itself may take, which has a
- * deadline of its own. Until then the kernel is still told. */
-static void refresh_abandon(void *arg, int error)
+/* The caller has gone, or has waited as long as the job itself may take, which has its own
+ * deadline. Until then the kernel still forgets names. */
+static void refresh_on_abandoned(void *arg, int error)
 {
     (void)arg;
     (void)error;
@@ -110,8 +113,8 @@ static void refresh_abandon(void *arg, int error)
 
 void refresh_cancel_all(struct refresh *refresh)
 {
-    for (struct order *order = refresh->latest; order; order = order->next)
-        refresh_cancel(order, ENOTCONN);
+    LIST_EACH (struct refresh_job, job, &refresh->jobs, node)
+        refresh_cancel(job, ENOTCONN);
 }
 
 struct refresh *refresh_new(struct mount *mount)
@@ -127,69 +130,71 @@ void refresh_destroy(struct refresh *refresh)
     free(refresh);
 }
 
+/* Without memory for it the name stays valid until its time. */
+static void refresh_add_name(struct refresh_job *job, const struct node *parent, struct span text)
+{
+    nodes_lose_name(job->refresh->mount->nodes, parent, text);
+    struct refresh_name *name = calloc(1, sizeof *name + text.size + 1);
+    if (!name)
+        return;
+    name->parent = parent->ino;
+    name->size = text.size;
+    memcpy(name->text, text.data, text.size);
+    name->next = job->names;
+    job->names = name;
+    job->count++;
+}
+
 struct refresh_search {
     struct span path;
-    struct span above, name; /* the path in two: its directory, and the rest */
-    struct order *order;
+    struct span directory, name; /* the path in two: its directory, and the last name */
+    struct refresh_job *job;
     size_t most; /* names to collect */
 };
 
-static struct refresh_search refresh_search_for(struct span path, struct order *order)
-{
-    size_t slash = path.size;
-    while (slash > 0 && path.data[slash - 1] != '/')
-        slash--;
-    return (struct refresh_search){.path = path,
-                                   .above = span_of(path.data, slash > 1 ? slash - 1 : slash),
-                                   .name = span_from(path, slash),
-                                   .order = order,
-                                   .most = SIZE_MAX};
-}
-
-/* Without memory for it, its TTL has to pass. */
-static void refresh_doom_name(struct order *order, const struct node *parent, struct span name)
-{
-    nodes_lose_name(order->refresh->mount->nodes, parent, name);
-    struct doomed *doomed = calloc(1, sizeof *doomed + name.size + 1);
-    if (!doomed)
-        return;
-    doomed->parent = parent->ino;
-    doomed->size = name.size;
-    memcpy(doomed->name, name.data, name.size);
-    doomed->next = order->names;
-    order->names = doomed;
-    order->count++;
-}
-
-/* Names below /.ddbfs are never old. The look-up that asks for a refresh holds one of its
- * directories: to make the kernel forget a name there would be to wait for oneself. */
-static bool refresh_is_control(const struct node *node)
-{
-    return node->kind != NODE_DIRECTORY && node->kind != NODE_FILE;
-}
-
-/* What is known as missing has no node: the path's own name is forgotten in any case. */
-static void refresh_doom(void *arg, struct node *node)
+/* Names below /.ddbfs are always current. The look-up that requests a refresh holds one of its
+ * directories: to make the kernel forget a name there would be a deadlock. A "not found" has no
+ * node, so the path's own name is forgotten in any case. */
+static void refresh_visit_node(void *arg, struct node *node)
 {
     struct refresh_search *search = arg;
     CLEAN_UP(buf_clean_up) struct buf path = {0};
-    if (search->order->count >= search->most || refresh_is_control(node))
+    bool is_of_map = node->kind == NODE_DIRECTORY || node->kind == NODE_FILE;
+    if (search->job->count >= search->most || !is_of_map)
         return;
     nodes_path(node, span_text(""), &path);
     if (path.failed)
         return;
     if (node->parent && nodes_is_below(buf_span(&path), search->path))
-        refresh_doom_name(search->order, node->parent, node->name);
-    if (node_is_directory(node) && search->name.size && span_equal(buf_span(&path), search->above))
-        refresh_doom_name(search->order, node, search->name);
+        refresh_add_name(search->job, node->parent, node->name);
+    if (node_is_directory(node) && search->name.size &&
+        span_equal(buf_span(&path), search->directory))
+        refresh_add_name(search->job, node, search->name);
 }
 
-/* Whether somebody waits for an answer of ours in one of the directories: to have a name there
- * forgotten means to wait as well, and to keep everybody else out of it meanwhile. */
-static bool refresh_has_waiters(const struct refresh *refresh, const struct order *order)
+/* Collects the names to forget, MOST of them at the most. */
+static void refresh_collect_names(struct refresh_job *job, struct span path, size_t most)
 {
-    const struct mount *mount = refresh->mount;
-    for (const struct doomed *each = order->names; each; each = each->next) {
+    size_t slash = path.size;
+    while (slash > 0 && path.data[slash - 1] != '/')
+        slash--;
+    struct refresh_search search = {.path = path,
+                                    .directory = span_of(path.data, slash > 1 ? slash - 1 : slash),
+                                    .name = span_from(path, slash),
+                                    .job = job,
+                                    .most = most};
+    struct nodes *nodes = job->refresh->mount->nodes;
+    refresh_free_names(job);
+    refresh_visit_node(&search, nodes_root(nodes));
+    nodes_each(nodes, refresh_visit_node, &search);
+}
+
+/* Whether a request waits in one of the directories: to forget a name there would wait, too, and
+ * block all other callers of the directory meanwhile. */
+static bool refresh_has_waiters(const struct refresh_job *job)
+{
+    const struct mount *mount = job->refresh->mount;
+    for (const struct refresh_name *each = job->names; each; each = each->next) {
         const struct node *directory = nodes_find(mount->nodes, each->parent);
         if (directory &&
             (parked_waits_in(mount, directory) || listings_wait_for(mount->listings, directory)))
@@ -198,68 +203,33 @@ static bool refresh_has_waiters(const struct refresh *refresh, const struct orde
     return false;
 }
 
-/* One write, which waits for nobody. */
 static bool refresh_forget_all(struct refresh *refresh)
 {
     if (refresh->cannot_forget_all)
         return false;
-    bool done = notifier_forget_all_names(refresh->mount->session);
-    if (done)
+    bool ok = notifier_forget_all_names(refresh->mount->session);
+    if (ok)
         nodes_lose_all_names(refresh->mount->nodes);
-    refresh->cannot_forget_all = !done && errno == EINVAL;
-    return done;
+    refresh->cannot_forget_all = !ok && errno == EINVAL;
+    return ok;
 }
 
-/* Hands ORDER to the notifier. Whoever waits for a name in one of the directories is sent back: the
- * kernel asks for it again, after the notifier has had its turn. */
-static void refresh_report_names(struct refresh *refresh, struct order *order)
+/* Look-ups that wait in one of the directories begin again, after the notifier's turn. */
+static void refresh_send(struct refresh_job *job)
 {
-    struct mount *mount = refresh->mount;
-    for (const struct doomed *each = order->names; each; each = each->next)
-        parked_send_back(mount, each->parent);
-    order->deadline =
-        loop_add_timer(mount->app->loop, waiting_longest_ms(mount), refresh_on_deadline, order);
-    if (!order->deadline || !notifier_send(mount->notifier, &order->notice)) {
-        refresh_finish(order, EAGAIN);
-        return;
-    }
-    order->next = refresh->latest;
-    if (order->next)
-        order->next->previous = order;
-    refresh->latest = order;
+    struct mount *mount = job->refresh->mount;
+    for (const struct refresh_name *each = job->names; each; each = each->next)
+        parked_restart(mount, each->parent);
+    job->deadline =
+        loop_add_timer(mount->app->loop, waiting_longest_ms(mount), refresh_on_deadline, job);
+    if (job->deadline && notifier_send(mount->notifier, &job->notice))
+        list_prepend(&job->refresh->jobs, &job->node);
+    else
+        refresh_finish(job, EAGAIN);
 }
 
-/* Collects the names that are to be forgotten, MOST of them at the most. */
-static void refresh_collect(const struct refresh *refresh, struct order *order, struct span path,
-                            size_t most)
-{
-    struct refresh_search search = refresh_search_for(path, order);
-    search.most = most;
-    while (order->names)
-        refresh_free_first(order);
-    order->count = 0;
-    refresh_doom(&search, nodes_root(refresh->mount->nodes));
-    nodes_each(refresh->mount->nodes, refresh_doom, &search);
-}
-
-/* The kernel is told of the names, one way or the other. That there are many is known before all
- * are collected, which the one write does not need. */
-static void refresh_carry_out(struct refresh *refresh, struct order *order, struct span path)
-{
-    refresh_collect(refresh, order, path, FEW_NAMES + 1);
-    bool few = order->count <= FEW_NAMES && !refresh_has_waiters(refresh, order);
-    if (!few && refresh_forget_all(refresh)) {
-        refresh_finish(order, order->result);
-        return;
-    }
-    if (order->count > FEW_NAMES)
-        refresh_collect(refresh, order, path, SIZE_MAX);
-    refresh_report_names(refresh, order);
-}
-
-/* What a refresh that went well is answered with. Whether there is such a path, the map alone is
- * asked: to look for a record would be to read it. What it does not have is forgotten all the same,
- * for another map may have had it. */
+/* The errno after a success. Only the map is checked for the path: to look for an item would read
+ * it. A path that is not in the map is forgotten all the same, for an old map may have had it. */
 static int refresh_result_for(const struct mount *mount, struct span path)
 {
     struct place *place = NULL;
@@ -276,21 +246,30 @@ static int refresh_result_for(const struct mount *mount, struct span path)
 void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req)
 {
     struct mount *mount = refresh->mount;
-    struct order *order = calloc(1, sizeof *order);
+    struct refresh_job *job = calloc(1, sizeof *job);
     cache_drop(mount->app->cache);
     walks_drop(mount->app->walks);
     catalog_forget(mount->app->catalog);
     listings_forget(mount->listings, path);
-    if (!order) {
+    if (!job) {
         if (req)
             fuse_reply_err(req, ENOMEM);
         return;
     }
-    order->notice = (struct notice){refresh_report, refresh_on_reported};
-    order->session = mount->session;
-    order->refresh = refresh;
-    order->result = req ? refresh_result_for(mount, path) : ENOENT;
-    if (req) /* an interrupt, or no memory for this, keeps nothing from being done */
-        waiting_start(&order->waiting, mount, req, mount_now_ms(mount), refresh_abandon, order);
-    refresh_carry_out(refresh, order, path);
+    job->notice = (struct notice){refresh_send_names, refresh_on_sent};
+    job->session = mount->session;
+    job->refresh = refresh;
+    job->result = req ? refresh_result_for(mount, path) : ENOENT;
+    if (req) /* an interrupt, or no memory for this, does not prevent the refresh */
+        waiting_start(&job->waiting, mount, req, mount_now_ms(mount), refresh_on_abandoned, job);
+    /* The one write does not need the names: FEW_NAMES + 1 show that there are many. */
+    refresh_collect_names(job, path, FEW_NAMES + 1);
+    bool is_few = job->count <= FEW_NAMES && !refresh_has_waiters(job);
+    if (!is_few && refresh_forget_all(refresh)) {
+        refresh_finish(job, job->result);
+        return;
+    }
+    if (job->count > FEW_NAMES)
+        refresh_collect_names(job, path, SIZE_MAX);
+    refresh_send(job);
 }

@@ -1,7 +1,7 @@
-/* Making the kernel forget names before their time: what `ddbfs refresh` and SIGHUP do. Many names
- * at once are forgotten by one write, where the kernel knows it (since 6.16); few are told one by
- * one, by the notifier, because each may have to wait for the very requests that this process is to
- * answer. docs/internals/refresh.md tells the whole story. */
+/* Makes the kernel forget names before their time, for `ddbfs refresh` and SIGHUP. Many names are
+ * forgotten with one write, if the kernel supports it (since 6.16). A few are forgotten one by one
+ * by the notifier, because each may wait for requests that this process must serve.
+ * docs/internals/refresh.md. */
 #ifndef DDBFS_FS_MOUNT_REFRESH_H
 #define DDBFS_FS_MOUNT_REFRESH_H
 
@@ -14,13 +14,12 @@ struct refresh *refresh_new(struct mount *mount);
 /* To be called when the mount's notifier is not busy. NULL is fine. */
 void refresh_destroy(struct refresh *refresh);
 
-/* Whoever waits for a refresh has his reply, and the notifier tells no more than the name in hand.
- */
+/* Replies to all callers that wait for a refresh, and ends each refresh after its current name. */
 void refresh_cancel_all(struct refresh *refresh);
 
-/* Drops what is known of PATH and all below it. When the kernel has forgotten too, REQ (NULL for
- * none) is answered with ENOENT, which says to a look-up that it has been done; or with ETIMEDOUT
- * when that took longer than a caller may wait, and has been broken off. */
+/* Drops all data about PATH and everything below it. When the kernel has forgotten the names, too,
+ * REQ (NULL: none) gets ENOENT, the sign of success for a look-up; or ETIMEDOUT if that took longer
+ * than a caller may wait, and was cancelled. */
 void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req);
 
 #endif

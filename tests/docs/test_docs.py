@@ -92,7 +92,7 @@ def messages_of_the_mount():
 
 
 def test_messages_of_the_mount_are_found():
-    assert {"there is no /dev/fuse", "is no number"} <= set(messages_of_the_mount())
+    assert {"there is no /dev/fuse", "is not a number"} <= set(messages_of_the_mount())
 
 
 @rows("message", messages_of_the_mount())

@@ -191,7 +191,7 @@ def test_a_descriptor_that_is_no_device_is_refused(ddbfs, tmp_path):
                 [ddbfs.binary, "mount", f"/dev/fd/{number}"], env=ddbfs.home.environment(),
                 capture_output=True, text=True, pass_fds=[file.fileno()],
             )  # fmt: skip
-            assert done.returncode == 1 and "is no opened /dev/fuse" in done.stderr
+            assert done.returncode == 1 and "is not an open /dev/fuse" in done.stderr
 
 
 @NEEDS_ROOT
@@ -321,8 +321,8 @@ def test_a_folder_with_entries_is_mounted_on_only_if_that_is_meant(ddbfs, root):
     (root / "notes.txt").write_text("mine")
     said = ddbfs("mount", root, expect=1).stderr
     assert said == (
-        f"ddbfs: {root} is not empty, and a mount hides what is in it; name an empty folder, or mount "
-        "with -o nonempty\n"
+        f"ddbfs: {root} is not empty, and a mount hides its entries; use an empty directory, or "
+        "-o nonempty\n"
     )
     assert not mounts.is_mounted(root)
     ddbfs("mount", "-o", "nonempty", root)
@@ -429,7 +429,7 @@ def test_the_unit_verifies(tmp_path):
 
 def test_allow_root_is_refused(ddbfs, root):
     said = ddbfs("mount", "-o", "allow_root", root, expect=2).stderr
-    assert "allow_root would let in everybody" in said and not mounts.is_mounted(root)
+    assert "allow_root would admit all users" in said and not mounts.is_mounted(root)
 
 
 def test_there_is_room(mount):
@@ -444,14 +444,14 @@ def test_there_is_room(mount):
     [
         ("region", "needs a value: NAME=VALUE"),
         ("cache-size", "needs a value: NAME=VALUE"),
-        ("cache-size=1", "has a value that it can't have"),
-        ("subtype=other", "does not go with ddbfs, whose mounts are known by their type"),
-        ("blkdev", "does not go with ddbfs, whose mounts are known by their type"),
-        ("regin=x", 'is no option of a mount (did you mean "region"?); see ddbfs mount --help'),
-        ("alow_other", 'is no option of a mount (did you mean "allow_other"?); see ddbfs mount --help'),
-        ("umsk=077", 'is no option of a mount (did you mean "umask"?); see ddbfs mount --help'),
+        ("cache-size=1", "has an invalid value"),
+        ("subtype=other", "does not work with ddbfs, which finds its mounts by their type"),
+        ("blkdev", "does not work with ddbfs, which finds its mounts by their type"),
+        ("regin=x", 'is not an option of mount (did you mean "region"?); see ddbfs mount --help'),
+        ("alow_other", 'is not an option of mount (did you mean "allow_other"?); see ddbfs mount --help'),
+        ("umsk=077", 'is not an option of mount (did you mean "umask"?); see ddbfs mount --help'),
         ("fsname", "needs a value: NAME=VALUE"),
-        ("something%0A", "is no option of a mount; see ddbfs mount --help"),
+        ("something%0A", "is not an option of mount; see ddbfs mount --help"),
     ],
 )
 def test_what_is_wrong_with_an_option_of_the_mount_is_told(ddbfs, tmp_path, word, why):

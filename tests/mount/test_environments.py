@@ -144,7 +144,7 @@ def test_one_that_is_slow_is_not_waited_for(mount, three, services, proxy):
     proxy.fault("delay", access_key="DEMODEFAULTKEY000001", times=None, seconds=600,
                 until=lambda _: not proxy.faults)  # fmt: skip
     m = mount("--timeout", "60", map_file=three, env=services.environment)
-    assert m.log() == "ddbfs: warning: /static has not answered yet; mounting all the same\n"
+    assert m.log() == "ddbfs: warning: /static has not responded yet; mounting anyway\n"
     assert len(keys_of(m, proxy, "sso", "login")) == 2
     proxy.heal()
     assert keys_of(m, proxy, "static") == {"DEMODEFAULTKEY000001"}

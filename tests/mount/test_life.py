@@ -112,7 +112,7 @@ def test_a_mountpoint_that_is_not_there(ddbfs, root, front):
 
 def test_a_mountpoint_that_is_no_directory(ddbfs, root, front):
     (root / "file").write_text("")
-    assert "is no directory" in fails(ddbfs, root / "file", *front)
+    assert "is not a directory" in fails(ddbfs, root / "file", *front)
 
 
 def test_a_mountpoint_that_is_mounted_already(mount, ddbfs):
@@ -131,7 +131,7 @@ def test_two_mountpoints_are_wrong_usage(ddbfs, root):
 
 @rows("option", ["no_such_option", "no_such=1"])
 def test_an_unknown_option(ddbfs, root, front, option):
-    assert f"-o {option} is no option of a mount" in fails(ddbfs, root, *front, "-o", option, code=2)
+    assert f"-o {option} is not an option of mount" in fails(ddbfs, root, *front, "-o", option, code=2)
 
 
 @rows("option", ["uid=me", "umask=9", "gid=", "cache-size=lots", "uid=-1"])
@@ -141,7 +141,7 @@ def test_an_option_with_a_wrong_value(ddbfs, root, option):
 
 def test_an_option_that_libfuse_would_end_at_is_refused(ddbfs, root, front):
     """Its greeting fails with a size of reads that is not its own, when nobody listens any more."""
-    assert "does not go with ddbfs" in fails(ddbfs, root, *front, "-o", "max_read=4096", code=2)
+    assert "does not work with ddbfs" in fails(ddbfs, root, *front, "-o", "max_read=4096", code=2)
 
 
 # In a chroot, no mount name space can be made, and fusermount3 is lost.
@@ -161,7 +161,7 @@ def test_a_user_without_fusermount3_is_told_what_to_install(for_others, root, tm
     command = ["unshare", "-m", "sh", "-c", script, "sh", tmp_path / "hidden"]
     command += [others.binary, "mount", root]
     done = subprocess.run(command, capture_output=True, text=True, env=others.environment())
-    assert done.returncode == 1 and "fusermount3 is missing" in done.stderr, done
+    assert done.returncode == 1 and "fusermount3 is not installed" in done.stderr, done
 
 
 # In the background.
@@ -258,7 +258,7 @@ def test_sighup_with_a_wrong_map_keeps_the_old_one(mount, make_map, oracle):
     m = mount(map_file=own)
     own.write_text("{ this is no map")
     m.signal(signal.SIGHUP)
-    mounts.wait_until(lambda: "the map stays as it was" in m.log(), "the complaint")
+    mounts.wait_until(lambda: "the old map stays in use" in m.log(), "the complaint")
     assert (m / SETTINGS).read_bytes() == oracle(f"/{SETTINGS}") and os.listdir(m / LATEST)
 
 
