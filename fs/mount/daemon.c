@@ -51,7 +51,7 @@ struct daemon {
     struct loop_io *kernel;  /* owned */
     int signal_fd;           /* owned; -1: none */
     struct loop_io *signals; /* owned */
-    int ready_fd; /* one byte tells the parent process that the mount is live; -1: sent */
+    int ready_fd;            /* one byte means to the parent process: the mount is live; -1: sent */
 };
 
 static void daemon_on_request(void *arg, uint32_t events)

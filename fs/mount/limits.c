@@ -9,7 +9,7 @@
 /* The parts of a request's cost may add up to a little less, or more. */
 #define ROUNDING 1e-6
 
-/* At most so many following seconds pay for a second that exceeded its limit. */
+/* The most seconds that pay for an earlier second above its limit. */
 enum { OWED_SECONDS = 2 };
 
 struct limits_group {

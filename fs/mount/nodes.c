@@ -7,45 +7,45 @@
 
 enum { ROOT_INO = 1, FIRST_CHAINS = 64 };
 
-/* So much of the digest of a file's bytes tells them apart. */
+/* The part of the digest that identifies a file's bytes. */
 enum { DIGEST_KEPT = 16 };
 
-/* What two nodes of one name in one directory never share. Of a directory all but KIND is zero. */
+/* Differs between two nodes of one name in one directory. For a directory all but KIND is zero. */
 struct identity {
     int64_t mtime_ms;
     uint8_t digest[DIGEST_KEPT]; /* of the bytes */
     uint8_t kind;
     bool secret, dated;
-    char zero[5]; /* so that two are compared as bytes */
+    char zero[5]; /* two identities are compared as bytes */
 };
 
-/* A node as this file has it. */
 struct inode {
-    struct node node;            /* first, so that a node is an inode */
-    struct inode *next_by_ino;   /* in its chain */
-    struct dict_node by_name;    /* in the dict: of the first of those of one name */
-    struct inode *next_version;  /* of the same name; NULL for the last */
-    uint64_t lookups;            /* by the kernel */
-    uint32_t named_in;           /* the epoch in which the kernel got its name; 0: it has not */
-    uint32_t pins;               /* by this process, its children among them */
-    bool keep;                   /* its bytes stay as long as it does */
-    char *bytes;                 /* owned; NULL when dropped, or for a directory */
-    struct inode *newer, *older; /* of those whose bytes may be dropped */
+    struct node node;           /* first, so that a node is an inode */
+    struct inode *next_by_ino;  /* in its chain */
+    struct dict_node by_name;   /* in the dict: of the first version of a name */
+    struct inode *next_version; /* of the same name; NULL for the last */
+    uint64_t lookups;           /* by the kernel */
+    uint32_t named_in; /* the epoch in which the kernel got its name; 0: it has not got it */
+    uint32_t pins;     /* by this process, its children among them */
+    bool keep;         /* its bytes are never dropped */
+    bool is_lent;      /* nor while they are lent */
+    char *bytes;       /* owned; NULL: dropped, or a directory */
+    struct inode *newer, *older; /* among those whose bytes may be dropped */
     struct identity identity;
     uint64_t parent; /* the key of BY_NAME begins here */
     char name[];     /* and ends with the name; a NUL follows */
 };
 
 struct nodes {
-    struct inode **by_ino; /* owned, the inodes too; chained. Numbers are given one by one, so that
-                              their lowest bits spread them evenly */
+    struct inode **by_ino; /* owned, the inodes too; chained. Numbers are consecutive, so their
+                              lowest bits spread them evenly */
     size_t chain_count;    /* a power of two */
     struct dict by_name;
     struct inode *root;
     uint64_t next_ino;
     uint32_t epoch; /* one ends when the kernel drops all names */
     struct budget *budget;
-    struct inode *newest, *oldest; /* of those with bytes that may be dropped */
+    struct inode *newest, *oldest; /* of the inodes whose bytes may be dropped */
     struct nodes_stats stats;
 };
 
@@ -64,14 +64,14 @@ static struct inode *nodes_from_link(struct dict_node *link)
     return link ? (struct inode *)((char *)link - offsetof(struct inode, by_name)) : NULL;
 }
 
-/* What a node costs, in bytes, without those of its file and of its place. */
+/* The memory of a node without its bytes and its place. */
 static size_t nodes_memory_of(const struct inode *inode)
 {
     return sizeof *inode + inode->node.name.size + 1 + 2 * sizeof(void *);
 }
 
-/* Takes PLACE, which may be NULL. Nothing is spared for it yet: whoever goes through all nodes may
- * not lose one. */
+/* Takes PLACE, which may be NULL. No memory is freed for it yet: a caller that visits all nodes
+ * must not lose one. */
 static void nodes_set_place(struct nodes *nodes, struct inode *inode, struct place *place)
 {
     budget_remove(nodes->budget, BUDGET_NODES, place_memory(inode->node.place));
@@ -99,7 +99,7 @@ static void nodes_drop_content(struct nodes *nodes, struct inode *inode)
 {
     if (!inode->bytes)
         return;
-    if (!inode->keep)
+    if (!inode->keep && !inode->is_lent)
         nodes_unlink_content(nodes, inode);
     budget_remove(nodes->budget, inode->keep ? BUDGET_NODES : BUDGET_CONTENTS, inode->node.size);
     if (inode->node.secret)
@@ -117,8 +117,7 @@ static bool nodes_drop_oldest(void *arg)
     return true;
 }
 
-/* Room is made before the bytes are there. Without memory for them they are read again when asked
- * for. */
+/* Frees other bytes first. When memory runs out, the bytes count as dropped. */
 static void nodes_store_content(struct nodes *nodes, struct inode *inode, struct span bytes)
 {
     enum budget_use use = inode->keep ? BUDGET_NODES : BUDGET_CONTENTS;
@@ -130,11 +129,12 @@ static void nodes_store_content(struct nodes *nodes, struct inode *inode, struct
     }
     if (bytes.size)
         memcpy(inode->bytes, bytes.data, bytes.size);
+    inode->bytes[bytes.size] = '\0';
     if (!inode->keep)
         nodes_link_newest(nodes, inode);
 }
 
-/* False when the library for digests failed. */
+/* False when the digest could not be computed. */
 static bool nodes_identify_file(const struct node_file *file, struct identity *out)
 {
     uint8_t digest[DIGEST_SIZE];
@@ -148,7 +148,7 @@ static bool nodes_identify_file(const struct node_file *file, struct identity *o
     return true;
 }
 
-/* The first of those that have that name; NULL when there is none. */
+/* The first version of that name; NULL: none. */
 static struct inode *nodes_find_name(const struct nodes *nodes, const struct node *parent,
                                      struct span name)
 {
@@ -205,7 +205,7 @@ static struct inode **nodes_chain_of(const struct nodes *nodes, uint64_t ino)
     return &nodes->by_ino[ino & (nodes->chain_count - 1)];
 }
 
-/* Without memory for more chains, those that there are grow longer. */
+/* When memory runs out, the existing chains grow longer. */
 static void nodes_double_chains(struct nodes *nodes)
 {
     size_t old_count = nodes->chain_count;
@@ -282,7 +282,7 @@ static void nodes_free_inode(struct nodes *nodes, struct inode *inode)
     free(inode);
 }
 
-/* Frees NODE when nobody knows it, and then its parents likewise. */
+/* Frees NODE when it is neither looked up nor pinned, and then its parents likewise. */
 static void nodes_release(struct nodes *nodes, struct node *node)
 {
     while (node && nodes_inode_of(node)->lookups == 0 && nodes_inode_of(node)->pins == 0) {
@@ -344,8 +344,8 @@ struct node *nodes_find(struct nodes *nodes, uint64_t ino)
     return inode ? &inode->node : NULL;
 }
 
-/* A table that is known by its name may have been described anew since the directory was looked up
- * before. Of another map than the directory's is only what was asked for before that was read. */
+/* A table without a map may have a new description since the directory was looked up. A place of
+ * another map comes from a request that began before the map was read again. */
 static bool nodes_place_is_newer(const struct inode *inode, const struct place *place)
 {
     const struct place *old = inode->node.place;
@@ -366,7 +366,7 @@ struct node *nodes_directory(struct nodes *nodes, struct node *parent, struct sp
         return inode ? &inode->node : NULL;
     }
     nodes_set_place(nodes, inode, place);
-    budget_add(nodes->budget, BUDGET_NODES, 0); /* which spares what must be */
+    budget_add(nodes->budget, BUDGET_NODES, 0); /* frees memory if necessary */
     return &inode->node;
 }
 
@@ -448,7 +448,7 @@ bool nodes_content(struct nodes *nodes, struct node *node, struct span *out)
     struct inode *inode = nodes_inode_of(node);
     if (!inode->bytes)
         return false;
-    if (!inode->keep) {
+    if (!inode->keep && !inode->is_lent) {
         nodes_unlink_content(nodes, inode);
         nodes_link_newest(nodes, inode);
     }
@@ -456,7 +456,29 @@ bool nodes_content(struct nodes *nodes, struct node *node, struct span *out)
     return true;
 }
 
-/* Bytes, date and mode agree, or this is not what the kernel was told of. */
+bool nodes_lend_content(struct nodes *nodes, struct node *node, struct span *out)
+{
+    struct inode *inode = nodes_inode_of(node);
+    if (!inode->bytes || inode->is_lent)
+        return false;
+    if (!inode->keep)
+        nodes_unlink_content(nodes, inode);
+    inode->is_lent = true;
+    nodes_pin(node);
+    *out = span_of(inode->bytes, node->size);
+    return true;
+}
+
+void nodes_return_content(struct nodes *nodes, struct node *node)
+{
+    struct inode *inode = nodes_inode_of(node);
+    inode->is_lent = false;
+    if (!inode->keep)
+        nodes_link_newest(nodes, inode);
+    nodes_unpin(nodes, node);
+}
+
+/* The kernel knows bytes, date and mode of this version: all three must agree. */
 bool nodes_restore(struct nodes *nodes, struct node *node, const struct node_file *file)
 {
     struct identity identity;
@@ -469,8 +491,8 @@ bool nodes_restore(struct nodes *nodes, struct node *node, const struct node_fil
     return true;
 }
 
-/* Not by recursion: below /.ddbfs/refresh a path may be as deep as a caller likes. So slashes are
- * written first, and names over them, from the last to the first. */
+/* Without recursion: below /.ddbfs/refresh a path may be arbitrarily deep. Slashes are written
+ * first, and then the names over them, from the last to the first. */
 void nodes_path(const struct node *node, struct span name, struct buf *out)
 {
     size_t size = name.size ? name.size + 1 : 0;
@@ -504,14 +526,14 @@ void nodes_each(struct nodes *nodes, void (*fn)(void *arg, struct node *node), v
                 fn(arg, &inode->node);
 }
 
-/* NODE's place by way of its parents' new ones; NULL when the map has none. */
-static struct place *nodes_place_anew(const struct node *node, const struct place *root,
-                                      const struct place_options *names)
+/* The place of NODE in the new map; NULL: the map does not have it. */
+static struct place *nodes_find_new_place(const struct node *node, const struct place *root,
+                                          const struct place_options *names)
 {
     struct error ignored;
     if (!node->parent->parent)
         return place_child(root, node->name, names, &ignored);
-    struct place *parent = nodes_place_anew(node->parent, root, names);
+    struct place *parent = nodes_find_new_place(node->parent, root, names);
     if (parent && parent->kind == PLACE_TABLE && node->place && node->place->table) {
         struct place *described = place_table(parent, node->place->table);
         place_destroy(parent);
@@ -530,12 +552,12 @@ struct relocation {
     const struct place_options *names;
 };
 
-static void nodes_relocate_it(void *arg, struct node *node)
+static void nodes_relocate_node(void *arg, struct node *node)
 {
     const struct relocation *relocation = arg;
     if (!node->place)
         return;
-    struct place *place = nodes_place_anew(node, relocation->root, relocation->names);
+    struct place *place = nodes_find_new_place(node, relocation->root, relocation->names);
     if (place && place_is_directory(place))
         nodes_set_place(relocation->nodes, nodes_inode_of(node), place);
     else
@@ -546,7 +568,7 @@ void nodes_relocate(struct nodes *nodes, struct place *root_place,
                     const struct place_options *names)
 {
     struct relocation relocation = {nodes, root_place, names};
-    nodes_each(nodes, nodes_relocate_it, &relocation);
+    nodes_each(nodes, nodes_relocate_node, &relocation);
     nodes_set_place(nodes, nodes->root, root_place);
 }
 
@@ -555,11 +577,11 @@ struct nodes_stats nodes_stats(const struct nodes *nodes)
     return nodes->stats;
 }
 
-/* However many names the kernel knows, so much is left to contents: one part of so many. Without it
- * every look-up would drop what the one before it had brought. */
+/* A quarter of the budget is left to contents, even if the kernel knows very many names.
+ * Otherwise each look-up would drop the bytes of the look-up before it. */
 enum { LEAST_SHARE = 4 };
 
-size_t budget_used(const struct budget *budget)
+static size_t budget_used(const struct budget *budget)
 {
     size_t sum = 0;
     for (int use = 0; use < BUDGET_USES; use++)

@@ -697,7 +697,7 @@ static void open_listing_note_stale(const struct open_listing *listing, const st
 /* The C library takes ENOENT for a directory's end: what is missing would look empty. */
 static int open_listing_errno(enum error_kind kind)
 {
-    return kind == ERROR_NOT_FOUND ? ESTALE : reply_errno(kind);
+    return kind == ERROR_NOT_FOUND ? ESTALE : error_errno(kind);
 }
 
 /* The node of an entry whose content the listing brought; NULL where it brought none. */
@@ -808,7 +808,7 @@ static void open_listing_shorten_freshness(struct open_listing *listing)
 static void open_listing_refuse(struct open_listing *listing, pid_t pid, const struct error *err)
 {
     struct reader *next;
-    int error = reply_errno(err->kind);
+    int error = error_errno(err->kind);
     listing->is_refused = true;
     open_listing_become(listing, LISTING_IDLE);
     for (struct reader *reader = listing->readers; reader; reader = next) {

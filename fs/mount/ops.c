@@ -1,3 +1,4 @@
+/* The FUSE operations: find the node, read the tree, reply. */
 #include "fs/mount/mount.h"
 
 #include <errno.h>
@@ -24,18 +25,19 @@ static struct open_listing *ops_listing_of(const struct fuse_file_info *info)
     return (struct open_listing *)(uintptr_t)info->fh;
 }
 
-/* Whole listings come with attributes, always; the rest is what the kernel does by itself. */
-static void ops_op_init(void *arg, struct fuse_conn_info *connection)
+/* Listings always have attributes, inodes never change, and the kernel caches the targets of links.
+ */
+static void ops_init(void *arg, struct fuse_conn_info *connection)
 {
     (void)arg;
-    connection->want |= connection->capable & (FUSE_CAP_READDIRPLUS | FUSE_CAP_PARALLEL_DIROPS);
-    /* Nor does what a link says ever change. */
-    connection->want |= connection->capable & FUSE_CAP_CACHE_SYMLINKS;
+    connection->want |= connection->capable &
+                        (FUSE_CAP_READDIRPLUS | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_CACHE_SYMLINKS);
     connection->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_AUTO_INVAL_DATA);
 }
 
-/* What was opened in a directory that can't be listed stands in /.ddbfs/recent. */
-static void ops_remember(const struct mount *mount, const struct node *directory, struct span name)
+/* Adds a path that was opened in a directory without a listing to /.ddbfs/recent. */
+static void ops_note_recent(const struct mount *mount, const struct node *directory,
+                            struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     if (!directory || !directory->place ||
@@ -46,8 +48,8 @@ static void ops_remember(const struct mount *mount, const struct node *directory
         recent_paths_add(mount->recent, buf_span(&path));
 }
 
-/* The kernel learns of NODE, pinned by the caller; NULL when there was no memory for it. */
-static void ops_deliver_node(fuse_req_t req, struct node *node, int64_t ttl_ms)
+/* Replies with NODE, whose pin is taken; NULL: memory ran out. */
+static void ops_reply_node(fuse_req_t req, struct node *node, int64_t ttl_ms)
 {
     struct mount *mount = ops_mount_of(req);
     if (node)
@@ -57,8 +59,8 @@ static void ops_deliver_node(fuse_req_t req, struct node *node, int64_t ttl_ms)
     nodes_unpin(mount->nodes, node);
 }
 
-/* A file of the place that the tree has read. What `@info` says belongs to one answer, and could
- * not be said again; where a link leads is said without asking anybody. */
+/* The bytes of `@info` belong to one response and cannot be read again; the target of a link is
+ * never read again. */
 static struct node_file ops_file_of(const struct place *place, const struct tree_file *file)
 {
     return (struct node_file){
@@ -71,15 +73,16 @@ static struct node_file ops_file_of(const struct place *place, const struct tree
     };
 }
 
-static void ops_answer_lookup(struct parked *parked, fuse_req_t req, const struct tree_file *file)
+static void ops_reply_lookup_file(struct parked *parked, fuse_req_t req,
+                                  const struct tree_file *file)
 {
     struct mount *mount = parked->mount;
     struct node *parent = parked->node;
     struct node_file made = ops_file_of(parked->place, file);
-    if (parked->place->kind != PLACE_README) /* which is listed where nothing else is */
-        ops_remember(mount, parent, parked->name);
-    ops_remember(mount, parent->parent, parent->name);
-    ops_deliver_node(req, nodes_file(mount->nodes, parent, parked->name, &made), file->ttl_left_ms);
+    if (parked->place->kind != PLACE_README) /* the README is listed everywhere */
+        ops_note_recent(mount, parent, parked->name);
+    ops_note_recent(mount, parent->parent, parent->name);
+    ops_reply_node(req, nodes_file(mount->nodes, parent, parked->name, &made), file->ttl_left_ms);
 }
 
 static void ops_look_up_control_file(fuse_req_t req, struct node *parent, struct span name)
@@ -92,68 +95,61 @@ static void ops_look_up_control_file(fuse_req_t req, struct node *parent, struct
     }
     struct node_file made = {
         .kind = NODE_CONTROL_FILE, .bytes = buf_span(&bytes), .keep = true, .secret = true};
-    ops_deliver_node(req, nodes_file(mount->nodes, parent, name, &made), 0);
+    ops_reply_node(req, nodes_file(mount->nodes, parent, name, &made), 0);
 }
 
-/* Below /.ddbfs/refresh stands the whole tree once more; looking up "@now" in one of its
- * directories drops what is known of the path. */
+/* Below /.ddbfs/refresh is a mirror of the tree; the look-up of "@now" in one of its directories
+ * refreshes the path. */
 static void ops_look_up_refresh(fuse_req_t req, struct node *parent, struct span name)
 {
     struct mount *mount = ops_mount_of(req);
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     nodes_path(parent, span_text(""), &path);
-    if (path.failed || path.size + name.size > PATH_MAX) { /* nobody needs it, and it could grow */
+    if (path.failed || path.size + name.size > PATH_MAX) { /* a bound for the mirror */
         fuse_reply_err(req, path.failed ? ENOMEM : ENAMETOOLONG);
         return;
     }
     if (!span_is(name, CONTROL_NOW)) {
-        ops_deliver_node(req, nodes_directory(mount->nodes, parent, name, NODE_REFRESH, NULL), 0);
+        ops_reply_node(req, nodes_directory(mount->nodes, parent, name, NODE_REFRESH, NULL), 0);
         return;
     }
     struct span rest = span_from(buf_span(&path), sizeof("/" CONTROL_NAME "/" CONTROL_REFRESH) - 1);
     refresh_path(mount->refresh, rest.size ? rest : span_text("/"), req);
 }
 
-static void ops_deliver_directory(fuse_req_t req, struct node *parent, struct span name,
-                                  struct place *place)
+static void ops_reply_directory(fuse_req_t req, struct node *parent, struct span name,
+                                struct place *place)
 {
     struct mount *mount = ops_mount_of(req);
     int64_t ttl_ms = tree_structure_ttl_ms(&mount->app->tree, place);
-    ops_deliver_node(req, nodes_directory(mount->nodes, parent, name, NODE_DIRECTORY, place),
-                     ttl_ms);
+    ops_reply_node(req, nodes_directory(mount->nodes, parent, name, NODE_DIRECTORY, place), ttl_ms);
 }
 
-static void ops_answer_directory(struct parked *parked, fuse_req_t req, struct place *place)
+static void ops_reply_parked_directory(struct parked *parked, fuse_req_t req, struct place *place)
 {
-    ops_deliver_directory(req, parked->node, parked->name, place);
+    ops_reply_directory(req, parked->node, parked->name, place);
 }
 
-/* What a listing knows needs nobody. */
-static void ops_note_listed(fuse_req_t req, const struct node *parent, struct span name)
+/* A fresh listing has whole items, also after the kernel has forgotten them. */
+static bool ops_look_up_listed(fuse_req_t req, struct node *parent, struct span name)
 {
+    int64_t ttl_left_ms;
     CLEAN_UP(buf_clean_up) struct buf path = {0};
+    struct node *node = open_listing_find(parent, name, &ttl_left_ms);
+    if (!node)
+        return false;
     nodes_path(parent, name, &path);
     if (!path.failed)
         account_note_cached(ops_mount_of(req), fuse_req_ctx(req)->pid, buf_span(&path),
                             parent->place);
-}
-
-/* A listing that is fresh knows its records whole. The kernel may have let go of them before. */
-static bool ops_look_up_listed(fuse_req_t req, struct node *parent, struct span name)
-{
-    int64_t ttl_left_ms;
-    struct node *node = open_listing_find(parent, name, &ttl_left_ms);
-    if (!node)
-        return false;
-    ops_note_listed(req, parent, name);
     nodes_pin(node);
-    ops_deliver_node(req, node, ttl_left_ms);
+    ops_reply_node(req, node, ttl_left_ms);
     return true;
 }
 
-/* What the map alone says: it may be read again, and a secret that is withheld needs a reason. */
-static void ops_refuse_lookup(fuse_req_t req, struct node *parent, struct span name,
-                              struct error *why)
+/* An error of the map. It has a TTL, because the map may be read again. */
+static void ops_reply_map_error(fuse_req_t req, struct node *parent, struct span name,
+                                struct error *why)
 {
     struct mount *mount = ops_mount_of(req);
     CLEAN_UP(buf_clean_up) struct buf path = {0};
@@ -161,12 +157,12 @@ static void ops_refuse_lookup(fuse_req_t req, struct node *parent, struct span n
     if (why->kind != ERROR_NOT_FOUND) {
         nodes_path(parent, name, &path);
         journal_error(mount->journal, fuse_req_ctx(req)->pid, buf_span(&path),
-                      reply_errno(why->kind), why);
+                      error_errno(why->kind), why);
     }
     reply_lookup_error(req, why);
 }
 
-/* What the name means is known at once, but for tables that the service must describe first. */
+/* The map resolves the name at once, except for tables that the service must describe first. */
 static void ops_look_up_in_map(fuse_req_t req, struct node *parent, struct span name)
 {
     struct error why;
@@ -176,30 +172,30 @@ static void ops_look_up_in_map(fuse_req_t req, struct node *parent, struct span 
         return;
     bool is_known = tree_resolve_now(&mount->app->tree, parent->place, name, &place, &why);
     if (is_known && !place) {
-        ops_refuse_lookup(req, parent, name, &why);
+        ops_reply_map_error(req, parent, name, &why);
         return;
     }
     if (is_known && place_is_directory(place)) {
-        ops_deliver_directory(req, parent, name, place);
+        ops_reply_directory(req, parent, name, place);
         return;
     }
     struct parked wanted = {.node = parent,
                             .place = place,
                             .name = name,
-                            .reply_file = ops_answer_lookup,
-                            .reply_directory = ops_answer_directory,
+                            .reply_file = ops_reply_lookup_file,
+                            .reply_directory = ops_reply_parked_directory,
                             .reply_error = reply_lookup_error};
     parked_start(mount, req, &wanted);
 }
 
-/* Modes say so too; but a mount that was handed over may be one whose modes nobody checks. */
+/* The kernel may not check modes in a mount that another process made. */
 static bool ops_may_control(fuse_req_t req)
 {
     uid_t caller = fuse_req_ctx(req)->uid;
     return caller == 0 || caller == getuid() || caller == ops_mount_of(req)->uid;
 }
 
-static void ops_op_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
+static void ops_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
 {
     struct nodes *nodes = ops_mount_of(req)->nodes;
     struct span name = span_text(text);
@@ -219,14 +215,14 @@ static void ops_op_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
     switch (parent->kind) {
     case NODE_DIRECTORY:
         if (!parent->parent && span_is(name, CONTROL_NAME))
-            ops_deliver_node(req, nodes_directory(nodes, parent, name, NODE_CONTROL, NULL),
-                             MAP_STRUCTURE_TTL_MS);
+            ops_reply_node(req, nodes_directory(nodes, parent, name, NODE_CONTROL, NULL),
+                           MAP_STRUCTURE_TTL_MS);
         else
             ops_look_up_in_map(req, parent, name);
         break;
     case NODE_CONTROL:
         if (span_is(name, CONTROL_REFRESH))
-            ops_deliver_node(req, nodes_directory(nodes, parent, name, NODE_REFRESH, NULL), 0);
+            ops_reply_node(req, nodes_directory(nodes, parent, name, NODE_REFRESH, NULL), 0);
         else
             ops_look_up_control_file(req, parent, name);
         break;
@@ -241,20 +237,20 @@ static void ops_op_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
     }
 }
 
-static void ops_op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t lookups)
+static void ops_forget(fuse_req_t req, fuse_ino_t ino, uint64_t lookups)
 {
     nodes_forget(ops_mount_of(req)->nodes, ino, lookups);
     fuse_reply_none(req);
 }
 
-static void ops_op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
+static void ops_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
 {
     for (size_t i = 0; i < count; i++)
         nodes_forget(ops_mount_of(req)->nodes, forgets[i].ino, forgets[i].nlookup);
     fuse_reply_none(req);
 }
 
-static void ops_op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
+static void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 {
     (void)info;
     struct stat stat;
@@ -265,21 +261,21 @@ static void ops_op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info
         return;
     }
     reply_fill_stat(mount, node, &stat);
-    /* Inodes never change. The root alone is asked for again, so that whoever looks at a mountpoint
-     * to see whether the mount is well learns of its death. */
+    /* Inodes never change. Only the root's attributes expire, so that a stat of the mountpoint
+     * shows the death of the mount. */
     fuse_reply_attr(req, &stat, node->parent ? 1e9 : 1);
 }
 
-/* Inodes never change, so the kernel needs nobody to open them: asked once, never again. */
-static void ops_op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
+/* Inodes never change, so the kernel may open files by itself: ENOSYS ends these requests. */
+static void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 {
     (void)ino;
     (void)info;
     fuse_reply_err(req, ENOSYS);
 }
 
-/* The bytes had been dropped. If the record has changed since, its old version is gone. */
-static void ops_answer_read(struct parked *parked, fuse_req_t req, const struct tree_file *file)
+/* The bytes were dropped. If the item has changed since, its old version is gone. */
+static void ops_reply_read(struct parked *parked, fuse_req_t req, const struct tree_file *file)
 {
     struct node_file read = ops_file_of(parked->place, file);
     if (nodes_restore(parked->mount->nodes, parked->node, &read))
@@ -288,21 +284,21 @@ static void ops_answer_read(struct parked *parked, fuse_req_t req, const struct 
         fuse_reply_err(req, ESTALE);
 }
 
-/* Another map has been read since. */
-static void ops_refuse_directory(struct parked *parked, fuse_req_t req, struct place *place)
+/* The map has been read again since. */
+static void ops_reply_stale_directory(struct parked *parked, fuse_req_t req, struct place *place)
 {
     (void)parked;
     place_destroy(place);
     fuse_reply_err(req, ESTALE);
 }
 
-static void ops_fail_read(fuse_req_t req, const struct error *err)
+static void ops_reply_read_error(fuse_req_t req, const struct error *err)
 {
-    fuse_reply_err(req, err->kind == ERROR_NOT_FOUND ? ESTALE : reply_errno(err->kind));
+    fuse_reply_err(req, err->kind == ERROR_NOT_FOUND ? ESTALE : error_errno(err->kind));
 }
 
-static void ops_op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
-                        struct fuse_file_info *info)
+static void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+                     struct fuse_file_info *info)
 {
     (void)info;
     struct span bytes;
@@ -323,7 +319,7 @@ static void ops_op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offse
         node->kind == NODE_FILE &&
         tree_resolve_now(&mount->app->tree, node->parent->place, node->name, &place, &why);
     if (node->kind != NODE_FILE || (is_known && (!place || place_is_directory(place)))) {
-        place_destroy(place); /* another map has been read since */
+        place_destroy(place); /* the map has been read again since */
         fuse_reply_err(req, ESTALE);
         return;
     }
@@ -331,14 +327,14 @@ static void ops_op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offse
                             .place = place,
                             .size = size,
                             .offset = offset,
-                            .reply_file = ops_answer_read,
-                            .reply_directory = ops_refuse_directory,
-                            .reply_error = ops_fail_read};
+                            .reply_file = ops_reply_read,
+                            .reply_directory = ops_reply_stale_directory,
+                            .reply_error = ops_reply_read_error};
     parked_start(mount, req, &wanted);
 }
 
-/* A link's bytes stay as long as it does; unless there was no memory for them. */
-static void ops_op_readlink(fuse_req_t req, fuse_ino_t ino)
+/* The bytes of a link are absent only if memory ran out. */
+static void ops_readlink(fuse_req_t req, fuse_ino_t ino)
 {
     struct span bytes;
     struct mount *mount = ops_mount_of(req);
@@ -347,17 +343,13 @@ static void ops_op_readlink(fuse_req_t req, fuse_ino_t ino)
         fuse_reply_err(req, node ? EINVAL : ESTALE);
         return;
     }
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    if (nodes_content(mount->nodes, node, &bytes))
-        buf_add_span(&text, bytes);
-    if (text.size == 0 || text.failed)
-        fuse_reply_err(req, ENOMEM);
+    if (nodes_content(mount->nodes, node, &bytes) && bytes.size > 0)
+        fuse_reply_readlink(req, bytes.data);
     else
-        fuse_reply_readlink(req, buf_text(&text));
+        fuse_reply_err(req, ENOMEM);
 }
 
-/* The directory is a placeholder: the error and its reason say that the names it stands for are not
- * listed. */
+/* A placeholder is for names that no listing shows: the error and its reason say so. */
 static void ops_refuse_opendir(fuse_req_t req, const struct node *node)
 {
     struct mount *mount = ops_mount_of(req);
@@ -365,12 +357,12 @@ static void ops_refuse_opendir(fuse_req_t req, const struct node *node)
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     unlisted_refuse(&mount->app->tree, node->place, &why);
     nodes_path(node, span_text(""), &path);
-    journal_error(mount->journal, fuse_req_ctx(req)->pid, buf_span(&path), reply_errno(why.kind),
+    journal_error(mount->journal, fuse_req_ctx(req)->pid, buf_span(&path), error_errno(why.kind),
                   &why);
-    fuse_reply_err(req, reply_errno(why.kind));
+    fuse_reply_err(req, error_errno(why.kind));
 }
 
-static void ops_op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
+static void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 {
     struct mount *mount = ops_mount_of(req);
     struct node *node = nodes_find(mount->nodes, ino);
@@ -388,29 +380,29 @@ static void ops_op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info
         return;
     }
     if (node->kind == NODE_DIRECTORY)
-        ops_remember(mount, node->parent, node->name);
+        ops_note_recent(mount, node->parent, node->name);
     info->fh = (uintptr_t)listing;
     if (fuse_reply_open(req, info) != 0)
         open_listing_close(listing);
 }
 
-static void ops_op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
-                               struct fuse_file_info *info)
+static void ops_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+                            struct fuse_file_info *info)
 {
     (void)ino;
     open_listing_read(ops_listing_of(info), req, size, offset);
 }
 
-static void ops_op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
+static void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 {
     (void)ino;
     open_listing_close(ops_listing_of(info));
     fuse_reply_err(req, 0);
 }
 
-/* Some programs take a file system of no size at all for a broken one, and who watches disks raises
- * an alarm when one is full: made-up numbers, all of them free. */
-static void ops_op_statfs(fuse_req_t req, fuse_ino_t ino)
+/* Some programs consider a file system without a size broken, and monitors raise an alarm when one
+ * is full: invented numbers, all of them free. */
+static void ops_statfs(fuse_req_t req, fuse_ino_t ino)
 {
     (void)ino;
     enum { BLOCKS = 1 << 20 };
@@ -430,16 +422,16 @@ static void ops_op_statfs(fuse_req_t req, fuse_ino_t ino)
 }
 
 const struct fuse_lowlevel_ops mount_ops = {
-    .init = ops_op_init,
-    .lookup = ops_op_lookup,
-    .forget = ops_op_forget,
-    .forget_multi = ops_op_forget_multi,
-    .getattr = ops_op_getattr,
-    .readlink = ops_op_readlink,
-    .open = ops_op_open,
-    .read = ops_op_read,
-    .opendir = ops_op_opendir,
-    .readdirplus = ops_op_readdirplus,
-    .releasedir = ops_op_releasedir,
-    .statfs = ops_op_statfs,
+    .init = ops_init,
+    .lookup = ops_lookup,
+    .forget = ops_forget,
+    .forget_multi = ops_forget_multi,
+    .getattr = ops_getattr,
+    .readlink = ops_readlink,
+    .open = ops_open,
+    .read = ops_read,
+    .opendir = ops_opendir,
+    .readdirplus = ops_readdirplus,
+    .releasedir = ops_releasedir,
+    .statfs = ops_statfs,
 };

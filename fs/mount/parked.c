@@ -64,7 +64,7 @@ static void parked_log(const struct parked *parked, const struct tree_file *file
         journal_stale(mount->journal, parked->waiting.pid, buf_span(&path),
                       file->origin->fetched_wall_ms, file->stale);
     if (err && err->kind != ERROR_NOT_FOUND)
-        journal_error(mount->journal, parked->waiting.pid, buf_span(&path), reply_errno(err->kind),
+        journal_error(mount->journal, parked->waiting.pid, buf_span(&path), error_errno(err->kind),
                       err);
     log_line(&mount->app->log, LOG_LEVEL_INFO, "pid=%d path=%s %s%s ms=%lld%s%s",
              (int)parked->waiting.pid, buf_text(&word), buf_text(&table),
@@ -128,7 +128,7 @@ static void parked_on_abandoned(void *arg, int error)
     parked_free(parked);
 }
 
-/* In an outage a look-up may get the entry of an older listing. False when there is none. */
+/* In an outage a look-up may get the entry of an older listing. False without one. */
 static bool parked_reply_stale(struct parked *parked, const struct error *err)
 {
     struct mount *mount = parked->mount;
@@ -157,10 +157,10 @@ static void parked_on_file(void *arg, const struct tree_file *file, const struct
     if (err && parked_reply_stale(parked, err))
         return;
     parked_log(parked, file, err);
-    account_finish(parked->account, err ? reply_errno(err->kind) : 0);
+    account_finish(parked->account, err ? error_errno(err->kind) : 0);
     fuse_req_t req = waiting_take(&parked->waiting);
     if (req && err) {
-        parked_note_failure(parked, reply_errno(err->kind));
+        parked_note_failure(parked, error_errno(err->kind));
         parked->reply_error(req, err);
     } else if (req) {
         parked->reply_file(parked, req, file);

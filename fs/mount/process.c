@@ -1,5 +1,5 @@
-/* Processes, read in /proc and remembered by their tasks. No file is read that could wait for the
- * memory of a process, as its command line could: the process may be waiting for this mount. */
+/* Only files of /proc are read that never wait for the memory of a process, as its command line
+ * could: the process may be waiting for this mount. */
 #include "fs/mount/process.h"
 
 #include <fcntl.h>
@@ -12,18 +12,17 @@
 
 #include "core/base/printable.h"
 
-/* What "stat" tells of a task. */
-struct process_task {
+/* The file "stat" of a task. */
+struct process_stat {
     uint64_t started;
     pid_t group;
     char program[PROCESS_NAME_SIZE];
 };
 
-/* One that has been seen. */
 struct process_seen {
     pid_t task;       /* 0: free */
-    uint64_t started; /* the task, which tells it from a later one of that number */
-    uint64_t used;    /* when it was found last, as a count */
+    uint64_t started; /* the task: distinguishes it from a later one of that number */
+    uint64_t used;    /* the number of the last find */
     struct process process;
 };
 
@@ -60,9 +59,9 @@ static bool process_read_file(const struct processes *processes, pid_t task, con
     return got > 0;
 }
 
-/* The name stands in brackets, and may hold some itself, spaces and line ends too. */
-static bool process_read_task(const struct processes *processes, pid_t task,
-                              struct process_task *out)
+/* The name is in brackets, and may contain brackets, spaces and newlines. */
+static bool process_read_stat(const struct processes *processes, pid_t task,
+                              struct process_stat *out)
 {
     char text[1024];
     int group;
@@ -83,17 +82,6 @@ static bool process_read_task(const struct processes *processes, pid_t task,
     return true;
 }
 
-/* The process that the task is a thread of; 0 when that is not told. */
-static pid_t process_of(const struct processes *processes, pid_t task)
-{
-    char text[4096];
-    int pid = 0;
-    const char *line = process_read_file(processes, task, "status", text, sizeof text)
-                           ? strstr(text, "\nTgid:")
-                           : NULL;
-    return line && sscanf(line, "\nTgid: %d", &pid) == 1 ? pid : 0;
-}
-
 static void process_set_unknown(pid_t task, struct process *out)
 {
     *out = (struct process){.id = {.pid = task},
@@ -102,33 +90,38 @@ static void process_set_unknown(pid_t task, struct process *out)
                             .group_program = PROCESS_UNKNOWN};
 }
 
-static void process_find_group(const struct processes *processes, const struct process_task *task,
+static void process_read_group(const struct processes *processes, const struct process_stat *task,
                                struct process *out)
 {
-    struct process_task leader;
-    bool is_there = process_read_task(processes, task->group, &leader);
-    out->group = (struct process_id){task->group, is_there ? leader.started : 0};
-    memcpy(out->group_program, is_there ? leader.program : task->program,
+    struct process_stat leader;
+    bool is_known = process_read_stat(processes, task->group, &leader);
+    out->group = (struct process_id){task->group, is_known ? leader.started : 0};
+    memcpy(out->group_program, is_known ? leader.program : task->program,
            sizeof out->group_program);
 }
 
-/* Reads all there is to know of the process of TASK, which is FIRST. */
-static void process_look(const struct processes *processes, pid_t task,
-                         const struct process_task *first, struct process *out)
+/* The process of TASK, whose stat is FIRST. */
+static void process_read(const struct processes *processes, pid_t task,
+                         const struct process_stat *first, struct process *out)
 {
-    struct process_task leader = *first;
-    pid_t pid = process_of(processes, task);
-    if (pid == 0 || (pid != task && !process_read_task(processes, pid, &leader))) {
+    struct process_stat leader = *first;
+    char text[4096];
+    int pid = 0;
+    const char *line = process_read_file(processes, task, "status", text, sizeof text)
+                           ? strstr(text, "\nTgid:")
+                           : NULL;
+    if (!line || sscanf(line, "\nTgid: %d", &pid) != 1 || pid == 0 ||
+        (pid != task && !process_read_stat(processes, pid, &leader))) {
         process_set_unknown(task, out);
         return;
     }
     *out = (struct process){.id = {pid, leader.started}};
     memcpy(out->program, leader.program, sizeof out->program);
-    process_find_group(processes, &leader, out);
+    process_read_group(processes, &leader, out);
 }
 
-/* What is known of the task, or the place that it may take: the one that was used longest ago. */
-static struct process_seen *process_seen_for(struct processes *processes, pid_t task)
+/* The slot of the task, or the least recently used one. */
+static struct process_seen *process_find_slot(struct processes *processes, pid_t task)
 {
     struct process_seen *oldest = &processes->seen[0];
     for (size_t i = 0; i < PROCESSES_MOST; i++) {
@@ -143,21 +136,21 @@ static struct process_seen *process_seen_for(struct processes *processes, pid_t 
 
 void processes_find(struct processes *processes, pid_t task, struct process *out)
 {
-    struct process_task now;
-    if (task <= 0 || !process_read_task(processes, task, &now)) {
+    struct process_stat now;
+    if (task <= 0 || !process_read_stat(processes, task, &now)) {
         process_set_unknown(task, out);
         return;
     }
-    struct process_seen *seen = process_seen_for(processes, task);
+    struct process_seen *seen = process_find_slot(processes, task);
     seen->used = ++processes->finds;
     if (seen->task != task || seen->started != now.started) {
         seen->task = task;
         seen->started = now.started;
-        process_look(processes, task, &now, &seen->process);
+        process_read(processes, task, &now, &seen->process);
     } else if (seen->process.id.pid == task) {
         memcpy(seen->process.program, now.program, sizeof now.program);
     }
     if (seen->process.id.started && seen->process.group.pid != now.group)
-        process_find_group(processes, &now, &seen->process);
+        process_read_group(processes, &now, &seen->process);
     *out = seen->process;
 }

@@ -1,8 +1,8 @@
-/* Who asks: processes by the numbers of their tasks, as /proc tells of them. A question names the
- * task that waits for it, which stays while it waits, so it is looked up when the question comes.
+/* Processes behind the task numbers of requests, from /proc. A task waits for its request, so its
+ * process exists when it is looked up.
  *
- * Nothing is known of a process that has gone meanwhile, that the user may not see (hidepid), or
- * that is of a pid namespace which the mount's does not show (its number is 0). */
+ * A process is unknown if it has ended meanwhile, if it is hidden from the user (hidepid), or if it
+ * is of a pid namespace that the mount's does not show (its number is 0). */
 #ifndef DDBFS_FS_MOUNT_PROCESS_H
 #define DDBFS_FS_MOUNT_PROCESS_H
 
@@ -10,36 +10,35 @@
 #include <sys/types.h>
 
 enum {
-    PROCESS_NAME_SIZE = 64, /* of 15 bytes, each of which may be escaped */
-    PROCESSES_MOST = 256,   /* so many tasks are remembered */
+    PROCESS_NAME_SIZE = 64, /* of 15 bytes, all of them escaped */
+    PROCESSES_MOST = 256,   /* tasks that are remembered */
 };
 
-/* The name of a program of which nothing is known. */
+/* The program of an unknown process. */
 #define PROCESS_UNKNOWN "unknown"
 
-/* Numbers are used again; with the time of its start one means one process. */
+/* Numbers are reused; a number and the time of the start identify a process. */
 struct process_id {
     pid_t pid;        /* of the process, not of one of its threads */
-    uint64_t started; /* in ticks since the machine was started; 0: nothing is known of it */
+    uint64_t started; /* in ticks since the machine was started; 0: unknown */
 };
 
 struct process {
     struct process_id id;
     char program[PROCESS_NAME_SIZE]; /* printable, one word; PROCESS_UNKNOWN */
-    /* The process group, by its leader: what a shell's user started as one command, with all that
-     * it has started. The leader's start is not known, nor his program, when he has gone already.
-     */
+    /* The process group, by its leader: one command of a shell, with all its child processes. The
+     * leader's start and program are unknown when the leader has ended. */
     struct process_id group;
     char group_program[PROCESS_NAME_SIZE];
 };
 
 struct processes;
 
-/* PROC is where /proc is; borrowed. NULL when memory ran out. */
+/* PROC is the path of /proc; borrowed. NULL when memory ran out. */
 struct processes *processes_new(const char *proc);
 void processes_destroy(struct processes *processes); /* NULL is fine */
 
-/* The process of TASK. Its program is that of now: exec changes it. */
+/* The process of TASK. Its program is the current one: exec changes it. */
 void processes_find(struct processes *processes, pid_t task, struct process *out);
 
 #endif

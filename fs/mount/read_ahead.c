@@ -4,40 +4,37 @@
 
 #include "fs/mount/notifier.h"
 
-/* A listing's files get their numbers in its order. Who reads so many, each a few numbers further
- * on than the one before (or back: a listing of the newest first, read by name), is taken to want
- * more. */
+/* The inode numbers of a listing's files are in its order. A program that reads RUN files, each at
+ * most STEP numbers after the one before (or before it: a listing of the newest first, read by
+ * name), probably reads more of them. */
 enum { RUN = 4, STEP = 8 };
 
-/* So many files are given at once at first, twice as many the next time, and so on up to a most, as
- * the kernel itself reads ahead in a file; but no more than so many bytes. */
-enum { FIRST_FILES = 32, MOST_FILES = 256, BYTES = 1 << 20 };
+/* The first delivery has FIRST_FILES, each next one twice as many, as the kernel itself reads ahead
+ * in a file. */
+enum { FIRST_FILES = 32, MOST_FILES = 256, MOST_BYTES = 1 << 20 };
 
-/* A file's bytes on their way. The thread touches nothing but these. */
-struct given {
-    struct given *next;
-    uint64_t ino;
-    size_t size;
-    char bytes[];
-};
-
+/* Files on their way. Their bytes are lent by the nodes, so the thread may read them. */
 struct delivery {
-    struct notice notice; /* first, so that an notice is a delivery */
+    struct notice notice; /* first, so that a notice is a delivery */
     struct fuse_session *session;
-    struct read_ahead *ahead; /* for the loop alone */
-    struct given *first;      /* owned */
-    size_t files, bytes;
+    struct read_ahead *ahead; /* for the loop only */
+    size_t count, bytes;
+    struct delivered_file {
+        struct node *node; /* for the loop only */
+        uint64_t ino;
+        struct span content; /* lent */
+    } files[MOST_FILES];
 };
 
 struct read_ahead {
     struct mount *mount;
     uint64_t parent, last; /* of the file that was read last */
-    int direction;         /* +1 or -1; 0 while it is not known */
-    unsigned run;          /* how many files have been read so */
-    unsigned files;        /* to be given next */
-    uint64_t end;          /* the number up to which files have been read or given in this run */
-    uint64_t given;        /* files, in all */
-    bool delivering;       /* one delivery at a time: memory is bounded */
+    int direction;         /* +1 or -1; 0: unknown */
+    unsigned run;          /* how many files have been read in order */
+    unsigned files;        /* in the next delivery */
+    uint64_t end;          /* the number up to which files of this run have been read or stored */
+    uint64_t stored;       /* files, in all */
+    bool delivering;       /* one delivery at a time bounds the memory */
 };
 
 struct read_ahead *read_ahead_new(struct mount *mount)
@@ -53,83 +50,70 @@ void read_ahead_destroy(struct read_ahead *ahead)
     free(ahead);
 }
 
-static void read_ahead_deliver(struct notice *notice)
+static void read_ahead_store(struct notice *notice)
 {
     struct delivery *delivery = (struct delivery *)notice;
-    for (struct given *each = delivery->first; each; each = each->next) {
-        struct fuse_bufvec bytes = FUSE_BUFVEC_INIT(each->size);
-        bytes.buf[0].mem = each->bytes;
-        /* A file that the kernel has let go of meanwhile needs nothing. */
-        fuse_lowlevel_notify_store(delivery->session, each->ino, 0, &bytes, 0);
+    for (size_t i = 0; i < delivery->count; i++) {
+        const struct delivered_file *file = &delivery->files[i];
+        struct fuse_bufvec bytes = FUSE_BUFVEC_INIT(file->content.size);
+        bytes.buf[0].mem = (void *)(uintptr_t)file->content.data;
+        /* an error means that the kernel has forgotten the file meanwhile */
+        fuse_lowlevel_notify_store(delivery->session, file->ino, 0, &bytes, 0);
     }
 }
 
-static void read_ahead_delivery_destroy(struct delivery *delivery)
+static void read_ahead_free_delivery(struct delivery *delivery)
 {
-    struct given *next;
-    for (struct given *each = delivery->first; each; each = next) {
-        next = each->next;
-        free(each);
-    }
+    for (size_t i = 0; i < delivery->count; i++)
+        nodes_return_content(delivery->ahead->mount->nodes, delivery->files[i].node);
     free(delivery);
 }
 
-static void read_ahead_on_given(struct notice *notice)
+static void read_ahead_on_stored(struct notice *notice)
 {
     struct delivery *delivery = (struct delivery *)notice;
     delivery->ahead->delivering = false;
-    read_ahead_delivery_destroy(delivery);
+    read_ahead_free_delivery(delivery);
 }
 
-/* Adds the file if there is something to give. What reads a secret asks for it each time. */
-static bool read_ahead_add(struct delivery *delivery, struct node *node, struct given ***last)
+/* Sends the next files of the run, from those on that have not been stored. Secrets are left out:
+ * each read of one is a request. */
+static void read_ahead_deliver(struct read_ahead *ahead)
 {
-    struct span bytes;
-    if (node->secret || !nodes_content(delivery->ahead->mount->nodes, node, &bytes) ||
-        bytes.size == 0)
-        return true;
-    struct given *given = malloc(sizeof *given + bytes.size);
-    if (!given)
-        return false;
-    *given = (struct given){.ino = node->ino, .size = bytes.size};
-    memcpy(given->bytes, bytes.data, bytes.size);
-    **last = given;
-    *last = &given->next;
-    delivery->bytes += bytes.size;
-    delivery->files++;
-    return true;
-}
-
-/* The files that come next in the run, beginning behind those that have been given already. */
-static void read_ahead_deliver_it(struct read_ahead *ahead)
-{
+    struct nodes *nodes = ahead->mount->nodes;
     struct delivery *delivery = calloc(1, sizeof *delivery);
     if (!delivery)
-        return; /* it is a courtesy */
-    *delivery = (struct delivery){.notice = {read_ahead_deliver, read_ahead_on_given},
-                                  .session = ahead->mount->session,
-                                  .ahead = ahead};
-    struct given **last = &delivery->first;
-    bool ok = true;
-    for (unsigned i = 0; i < ahead->files && delivery->bytes < BYTES && ok; i++) {
+        return;
+    delivery->notice = (struct notice){read_ahead_store, read_ahead_on_stored};
+    delivery->session = ahead->mount->session;
+    delivery->ahead = ahead;
+    for (unsigned i = 0; i < ahead->files && delivery->bytes < MOST_BYTES; i++) {
+        struct delivered_file *file = &delivery->files[delivery->count];
         ahead->end += (uint64_t)(int64_t)ahead->direction;
-        struct node *node = nodes_find(ahead->mount->nodes, ahead->end);
-        bool sibling =
+        struct node *node = nodes_find(nodes, ahead->end);
+        bool is_sibling =
             node && node->parent && node->parent->ino == ahead->parent && node->kind == NODE_FILE;
-        ok = !sibling || read_ahead_add(delivery, node, &last);
+        if (!is_sibling || node->secret || node->size == 0 ||
+            !nodes_lend_content(nodes, node, &file->content))
+            continue;
+        file->node = node;
+        file->ino = node->ino;
+        delivery->bytes += file->content.size;
+        delivery->count++;
     }
     if (ahead->files < MOST_FILES)
         ahead->files *= 2;
-    if (delivery->first && notifier_send(ahead->mount->notifier, &delivery->notice)) {
+    size_t count = delivery->count;
+    if (count > 0 && notifier_send(ahead->mount->notifier, &delivery->notice)) {
         ahead->delivering = true;
-        ahead->given += delivery->files;
+        ahead->stored += count;
     } else {
-        read_ahead_delivery_destroy(delivery);
+        read_ahead_free_delivery(delivery);
     }
 }
 
-/* Whether NODE goes on with the run: beyond the last one, and not far beyond what has been given.
- * What has been given is not asked for, so a run goes in leaps. */
+/* Whether NODE continues the run: behind the last file, and not far behind the stored files, which
+ * are read without a request. */
 static bool read_ahead_continues(struct read_ahead *ahead, const struct node *node)
 {
     int64_t from_last = (int64_t)(node->ino - ahead->last);
@@ -159,10 +143,10 @@ void read_ahead_note(struct read_ahead *ahead, const struct node *node)
     if (left < 0)
         ahead->end = node->ino;
     if (ahead->run >= RUN && left < FIRST_FILES && !ahead->delivering)
-        read_ahead_deliver_it(ahead);
+        read_ahead_deliver(ahead);
 }
 
 uint64_t read_ahead_count(const struct read_ahead *ahead)
 {
-    return ahead->given;
+    return ahead->stored;
 }

@@ -1,21 +1,16 @@
 #include "fs/mount/reply.h"
 
-/* The kernel is never given a time-out of zero: it would ask again for each step of a path. */
+/* A timeout of zero would make the kernel look up each step of a path again. */
 #define LEAST_TIMEOUT 0.1
 #define FOR_EVER 1e9
 
-int reply_errno(enum error_kind kind)
-{
-    return error_errno(kind);
-}
-
-/* What records say is for all whom the kernel lets in; secrets, and what the mount tells of itself
- * (who read what), for the owner alone. */
+/* Items are for all users that the kernel admits. Secrets, and figures about the programs of users,
+ * are for the owner only. */
 static mode_t reply_permissions(const struct node *node)
 {
     bool owners = node->secret || node->kind == NODE_CONTROL || node->kind == NODE_REFRESH;
     mode_t readable = owners ? S_IRUSR : S_IRUSR | S_IRGRP | S_IROTH;
-    if (node->kind == NODE_LINK) /* nobody looks at its permissions */
+    if (node->kind == NODE_LINK) /* its permissions are never checked */
         return S_IFLNK | S_IRWXU | S_IRWXG | S_IRWXO;
     mode_t searchable = owners ? S_IXUSR : S_IXUSR | S_IXGRP | S_IXOTH;
     return node_is_directory(node) ? S_IFDIR | readable | searchable : S_IFREG | readable;
@@ -28,7 +23,7 @@ void reply_fill_stat(const struct mount *mount, const struct node *node, struct 
         .st_ino = node->ino,
         .st_mode = node->kind == NODE_LINK ? reply_permissions(node)
                                            : reply_permissions(node) & ~mount->umask,
-        .st_nlink = 1, /* no find may take a directory for a leaf */
+        .st_nlink = 1, /* so that find never takes a directory for a leaf */
         .st_uid = mount->uid,
         .st_gid = mount->gid,
         .st_size = (off_t)node->size,
@@ -68,7 +63,7 @@ void reply_lookup_error(fuse_req_t req, const struct error *err)
     if (err->kind == ERROR_NOT_FOUND)
         fuse_reply_entry(req, &missing);
     else
-        fuse_reply_err(req, reply_errno(err->kind));
+        fuse_reply_err(req, error_errno(err->kind));
 }
 
 void reply_bytes(fuse_req_t req, struct span bytes, size_t size, off_t offset)

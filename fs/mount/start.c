@@ -508,8 +508,8 @@ bool start_check_environments(struct app *app, struct payer *payer)
     struct start_check check = {.app = app, .payer = payer};
     struct error ignored;
     sources_prepare();
-    /* Sessions ask for MFA codes now, before any deadline runs, and never later. A failure is
-     * reported by the request. */
+    /* Sessions prompt for MFA codes now, before any deadline runs, and never later. The request
+     * reports a failure. */
     if (map_is_none(app->map))
         sources_session(app->sources, NULL, &ignored);
     for (const struct map_environment *each = app->map->environments; each; each = each->next)

@@ -54,7 +54,7 @@ int64_t usage_bucket_bound_ms(size_t bucket)
     return bounds_ms[bucket];
 }
 
-/* A table has room for so many entries beyond its most: those that add up the others. */
+/* The room of a table beyond its most entries, for the entries that add up the others. */
 enum { OTHERS = 80 };
 
 static bool usage_table_init(struct usage_table *table, size_t most, size_t sum_size)

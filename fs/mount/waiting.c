@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A look-up may need so many responses in a row: of a query, of an item, and one more. Each of them
- * may take --timeout. */
+/* The most responses in a row of a look-up: of a query, of an item, and one more. Each of them may
+ * take --timeout. */
 enum { RESPONSES_IN_A_ROW = 3 };
 
 /* A deadly signal may follow a harmless one, and the kernel reports the first one only. */
 enum { SIGNAL_CHECK_MS = 50 };
 
-/* The loop waits while /proc is read: about 10 us for each task, of so many at the most. */
+/* The loop waits while /proc is read, about 10 us for each task. */
 enum { MOST_TASKS_READ = 2000 };
 
 int64_t waiting_longest_ms(const struct mount *mount)

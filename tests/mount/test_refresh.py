@@ -202,7 +202,7 @@ def test_a_refresh_is_broken_off_at_the_deadline(mount, old_kernel):
     m = mount("--timeout", "1", env=old_kernel(name_ms=100))
     know_directories(m, 300)
     assert "timed out" in m.refresh(expect=1).stderr
-    mounts.wait_until(lambda: "took too long and was broken off" in m.log(), "the reason")
+    mounts.wait_until(lambda: "took too long and was cancelled" in m.log(), "the reason")
     assert (m / SETTINGS).read_bytes()
 
 

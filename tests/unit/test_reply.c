@@ -72,14 +72,14 @@ static void every_kind_of_error_has_its_own_errno(void)
     CHECK_INT(sizeof wanted / sizeof wanted[0], ERROR_NO_MEMORY + 1);
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         CHECK_INT(wanted[i].kind, i);
-        CHECK_INT(reply_errno(wanted[i].kind), wanted[i].error);
+        CHECK_INT(error_errno(wanted[i].kind), wanted[i].error);
     }
 }
 
 static void only_a_proven_miss_is_enoent(void)
 {
     for (int kind = 0; kind <= ERROR_NO_MEMORY; kind++)
-        CHECK((reply_errno((enum error_kind)kind) == ENOENT) == (kind == ERROR_NOT_FOUND));
+        CHECK((error_errno((enum error_kind)kind) == ENOENT) == (kind == ERROR_NOT_FOUND));
 }
 
 static void a_miss_is_believed_for_what_is_left_of_its_time(void)
