@@ -408,5 +408,5 @@ def test_check_finds_a_local_index_that_is_a_global_one(own):
     described = description("prod-Mall", ["pk", "sk"], {}, {"GSI1": ["g1pk", "g1sk"], "ByDay": ["pk", "day"]})
     mall = own(described, MALL, SHARED)
     answer = mall("check", expect=None)
-    assert "index ByDay of prod-Mall is a global one; take \"local\" away" in answer.stdout.decode() + answer.stderr
+    assert "index ByDay of prod-Mall is a global index; remove \"local\"" in answer.stdout.decode() + answer.stderr
 
