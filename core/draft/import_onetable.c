@@ -1,11 +1,11 @@
-/* Schemas of OneTable ("format": "onetable:1.1.0"): models whose attributes may be templates, in
- * the key attributes of one table. */
+/* Schemas of OneTable ("format": "onetable:1.1.0"): models of one table. The attributes of a model
+ * may be templates. */
 #include <strings.h>
 
 #include "core/draft/imported_kinds.h"
 
 /* A schema while it is read. */
-struct schema {
+struct onetable_schema {
     struct import_reader *reader;
     struct attribute_parts names;
     struct declared_table *table;
@@ -15,8 +15,8 @@ struct schema {
 };
 
 /* One of its models. */
-struct model_kind {
-    struct schema *schema;
+struct onetable_model {
+    struct onetable_schema *schema;
     struct json attributes;
     const char *name;
 };
@@ -24,19 +24,12 @@ struct model_kind {
 static bool onetable_recognizes(struct json root)
 {
     struct span format;
-    struct json said = json_member(root, "format");
+    struct json stated = json_member(root, "format");
     struct json primary = json_member(json_member(root, "indexes"), "primary");
-    bool named = json_present(said) ? json_plain_string(said, &format) &&
-                                          span_starts(format, SPAN_LITERAL("onetable:"))
-                                    : json_is(json_member(primary, "hash"), JSON_STRING);
+    bool named = json_present(stated) ? json_plain_string(stated, &format) &&
+                                            span_starts(format, SPAN_LITERAL("onetable:"))
+                                      : json_is(json_member(primary, "hash"), JSON_STRING);
     return named && json_is(json_member(root, "models"), JSON_OBJECT);
-}
-
-/* Whether the attribute NAME has the name STORED in the database: its own unless it is mapped. */
-static bool onetable_is_stored_as(struct json name, struct json attribute, const char *stored)
-{
-    struct json map = json_member(attribute, "map");
-    return json_string_is(json_present(map) ? map : name, span_text(stored));
 }
 
 static bool onetable_is_type(struct json attribute, const char *wanted)
@@ -51,9 +44,9 @@ static bool onetable_is_true(struct json value)
     return json_is(value, JSON_TRUE);
 }
 
-/* What an attribute is in the database; false for what can be no part of any key. Where all dates
- * are texts none says otherwise, but for those that the service deletes by. */
-static bool onetable_find_type(const struct schema *schema, struct json attribute,
+/* The attribute's type in the database; false when it can't be a part of a key. Dates are numbers,
+ * or texts if the schema or the attribute says so; a "ttl" is always a number. */
+static bool onetable_find_type(const struct onetable_schema *schema, struct json attribute,
                                enum value_type *type)
 {
     bool text =
@@ -65,26 +58,18 @@ static bool onetable_find_type(const struct schema *schema, struct json attribut
     return text || onetable_is_type(attribute, "number") || onetable_is_type(attribute, "date");
 }
 
-static bool onetable_leave_out(struct schema *schema, struct json at, const char *why)
+static bool onetable_leave_out(struct onetable_schema *schema, struct json at, const char *why)
 {
     import_reader_leave_out(schema->reader, at, "%s", why);
     return false;
 }
 
-/* The values that an attribute may have, for the part that it is. */
-static void onetable_add_values(struct schema *schema, struct json attribute, const char *part)
-{
-    struct json values = json_member(attribute, "enum");
-    if (json_count(values) > 0 && json_is(values, JSON_ARRAY))
-        import_reader_add_values(schema->reader, schema->table, part, values);
-}
-
-/* A part of a template: ${name}, where the model's own name has one text in all its records. */
+/* Adds a part of a template: ${name}. The model's own name is the same text in all its items. */
 static const char *onetable_add_part(void *context, struct span name, unsigned pad,
                                      struct format *format)
 {
-    struct model_kind *model = context;
-    struct schema *schema = model->schema;
+    struct onetable_model *model = context;
+    struct onetable_schema *schema = model->schema;
     if (span_is(name, schema->type_field))
         return key_template_add_literal(schema->reader->arena, format, span_text(model->name));
     struct json attribute = json_member_span(model->attributes, name);
@@ -94,20 +79,23 @@ static const char *onetable_add_part(void *context, struct span name, unsigned p
         return "a part is encrypted";
     const char *wrong =
         key_template_add_spelled(&schema->names, format, name, FORMAT_ANY_CASE, pad);
-    if (!wrong)
-        onetable_add_values(schema, attribute, format->pieces[format->count - 1].param);
+    struct json values = json_member(attribute, "enum");
+    if (!wrong && json_count(values) > 0 && json_is(values, JSON_ARRAY))
+        import_reader_add_values(schema->reader, schema->table,
+                                 format->pieces[format->count - 1].param, values);
     return wrong;
 }
 
 static bool onetable_is_number(void *context, struct span name)
 {
-    const struct model_kind *model = context;
+    const struct onetable_model *model = context;
     return onetable_is_type(json_member_span(model->attributes, name), "number");
 }
 
-static bool onetable_read_value(struct model_kind *model, struct json value, struct format *format)
+static bool onetable_read_value(struct onetable_model *model, struct json value,
+                                struct format *format)
 {
-    struct schema *schema = model->schema;
+    struct onetable_schema *schema = model->schema;
     if (!json_is(value, JSON_STRING))
         return onetable_leave_out(schema, value, "its value is computed by a function");
     const char *text = import_reader_text(schema->reader, value);
@@ -120,10 +108,10 @@ static bool onetable_read_value(struct model_kind *model, struct json value, str
     return !wrong || onetable_leave_out(schema, value, wrong);
 }
 
-static bool onetable_read_plain(struct model_kind *model, struct json name, struct json attribute,
-                                struct format *format, enum value_type *type)
+static bool onetable_read_plain(struct onetable_model *model, struct json name,
+                                struct json attribute, struct format *format, enum value_type *type)
 {
-    struct schema *schema = model->schema;
+    struct onetable_schema *schema = model->schema;
     const char *text = import_reader_text(schema->reader, name);
     if (!onetable_find_type(schema, attribute, type))
         return onetable_leave_out(schema, name, "a key is a string, a number or a date");
@@ -136,11 +124,12 @@ static bool onetable_read_plain(struct model_kind *model, struct json name, stru
 static enum kind_key onetable_find_key(void *context, const char *attribute, struct format *format,
                                        enum value_type *type)
 {
-    struct model_kind *model = context;
+    struct onetable_model *model = context;
     for (struct json name = json_first(model->attributes), each; json_present(name);
          name = json_next(each)) {
         each = json_next(name);
-        if (!onetable_is_stored_as(name, each, attribute))
+        struct json map = json_member(each, "map");
+        if (!json_string_is(json_present(map) ? map : name, span_text(attribute)))
             continue;
         struct json value = json_member(each, "value");
         bool read = json_present(value) ? onetable_read_value(model, value, format)
@@ -155,8 +144,8 @@ static enum kind_key onetable_find_key(void *context, const char *attribute, str
     return KIND_KEY_ABSENT;
 }
 
-/* Unique attributes are kept unique by records of their own. */
-static void onetable_note_unique(struct schema *schema, struct json attributes)
+/* Notes unique attributes: each has items of its own, which are no kind of the map. */
+static void onetable_note_unique(struct onetable_schema *schema, struct json attributes)
 {
     for (struct json name = json_first(attributes), each; json_present(name);
          name = json_next(each)) {
@@ -165,16 +154,16 @@ static void onetable_note_unique(struct schema *schema, struct json attributes)
             onetable_leave_out(
                 schema, name,
                 json_present(json_member(each, "scope"))
-                    ? "the records that keep it unique in its scope are no kind of the map"
-                    : "the records that keep it unique are no kind of the map");
+                    ? "the items that make it unique in its scope are no kind of the map"
+                    : "the items that make it unique are no kind of the map");
     }
 }
 
-static void onetable_read_models(struct schema *schema, struct json models)
+static void onetable_read_models(struct onetable_schema *schema, struct json models)
 {
     for (struct json name = json_first(models), each; json_present(name); name = json_next(each)) {
         each = json_next(name);
-        struct model_kind model = {schema, each, import_reader_text(schema->reader, name)};
+        struct onetable_model model = {schema, each, import_reader_text(schema->reader, name)};
         struct imported_kind kind = {
             model.name, name, {schema->keys[0], schema->keys[1]}, onetable_find_key, &model};
         if (!model.name || !json_is(each, JSON_OBJECT)) {
@@ -187,21 +176,7 @@ static void onetable_read_models(struct schema *schema, struct json models)
     }
 }
 
-static void onetable_read_projection(struct schema *schema, struct json project,
-                                     struct declared_index *index)
-{
-    if (json_string_is(project, SPAN_LITERAL("all")))
-        index->projects = PROJECTS_ALL;
-    else if (json_string_is(project, SPAN_LITERAL("keys")))
-        index->projects = PROJECTS_KEYS;
-    else if (json_is(project, JSON_ARRAY))
-        import_reader_add_includes(schema->reader, index, project);
-    else if (json_present(project))
-        onetable_leave_out(schema, project,
-                           "an index projects \"all\", \"keys\", or a list of attributes");
-}
-
-static void onetable_read_index(struct schema *schema, struct json name, struct json value)
+static void onetable_read_index(struct onetable_schema *schema, struct json name, struct json value)
 {
     struct import_reader *reader = schema->reader;
     bool local = json_string_is(json_member(value, "type"), SPAN_LITERAL("local"));
@@ -221,20 +196,20 @@ static void onetable_read_index(struct schema *schema, struct json name, struct 
     import_reader_add_index_key(reader, name, index, false, hash);
     if (sort)
         import_reader_add_index_key(reader, name, index, true, sort);
-    onetable_read_projection(schema, json_member(value, "project"), index);
+    struct json project = json_member(value, "project");
+    if (json_string_is(project, SPAN_LITERAL("all")))
+        index->projects = PROJECTS_ALL;
+    else if (json_string_is(project, SPAN_LITERAL("keys")))
+        index->projects = PROJECTS_KEYS;
+    else if (json_is(project, JSON_ARRAY))
+        import_reader_add_includes(reader, index, project);
+    else if (json_present(project))
+        onetable_leave_out(schema, project,
+                           "an index projects \"all\", \"keys\", or a list of attributes");
 }
 
-static void onetable_read_indexes(struct schema *schema, struct json indexes)
-{
-    for (struct json name = json_first(indexes), each; json_present(name); name = json_next(each)) {
-        each = json_next(name);
-        if (!json_string_is(name, SPAN_LITERAL("primary")))
-            onetable_read_index(schema, name, each);
-    }
-}
-
-/* Records have a time of change when the schema says so. */
-static void onetable_read_params(struct schema *schema, struct json params)
+/* Items have a date if "timestamps" says so. */
+static void onetable_read_params(struct onetable_schema *schema, struct json params)
 {
     struct json timestamps = json_member(params, "timestamps");
     bool updated =
@@ -252,7 +227,7 @@ static void onetable_read_params(struct schema *schema, struct json params)
         schema->type_field = "_type";
 }
 
-static void onetable_read_schema(struct schema *schema, struct json root)
+static void onetable_read_schema(struct onetable_schema *schema, struct json root)
 {
     struct json primary = json_member(json_member(root, "indexes"), "primary");
     struct json sort = json_member(primary, "sort"), queries = json_member(root, "queries");
@@ -268,22 +243,25 @@ static void onetable_read_schema(struct schema *schema, struct json root)
     if (!schema->table)
         return;
     onetable_read_params(schema, json_member(root, "params"));
-    onetable_read_indexes(schema, json_member(root, "indexes"));
+    for (struct json name = json_first(json_member(root, "indexes")); json_present(name);
+         name = json_next(json_next(name)))
+        if (!json_string_is(name, SPAN_LITERAL("primary")))
+            onetable_read_index(schema, name, json_next(name));
     onetable_read_models(schema, json_member(root, "models"));
     if (json_count(queries) > 0)
         onetable_leave_out(schema, queries,
-                           "saved queries are not imported: paths are made of the keys");
+                           "saved queries are not imported: paths are made from the keys");
     imported_kinds_finish(schema->reader, &schema->names, root, schema->table, schema->keys);
 }
 
 static void onetable_read(struct import_reader *reader, struct json root)
 {
-    struct schema schema = {.reader = reader};
+    struct onetable_schema schema = {.reader = reader};
     struct span format;
-    struct json said = json_member(root, "format");
-    if (json_present(said) &&
-        (!json_plain_string(said, &format) || !span_starts(format, SPAN_LITERAL("onetable:1."))))
-        onetable_leave_out(&schema, said, "only versions 1.x of schemas are known");
+    struct json stated = json_member(root, "format");
+    if (json_present(stated) &&
+        (!json_plain_string(stated, &format) || !span_starts(format, SPAN_LITERAL("onetable:1."))))
+        onetable_leave_out(&schema, stated, "only versions 1.x of schemas are supported");
     else if (attribute_parts_init(&schema.names, reader->arena))
         onetable_read_schema(&schema, root);
     attribute_parts_clean_up(&schema.names);

@@ -1,6 +1,9 @@
-/* What dynamodb-toolbox writes of its entities and tables as JSON (EntityDTO, TableDTO): one, a
- * list of them, or an object of them by name. What a function computes is not in there. */
+/* The JSON of dynamodb-toolbox's entities and tables (EntityDTO, TableDTO): one, a list of them, or
+ * an object of them by name. It has no values that functions compute. */
 #include "core/draft/imported_kinds.h"
+
+/* Transformers in transformers. */
+enum { TOOLBOX_MAX_DEPTH = 8 };
 
 /* An entity, or a table alone. */
 struct toolbox_entity {
@@ -58,32 +61,31 @@ static bool toolbox_find_type(struct json key, enum value_type *type)
     return string || number || json_string_is(text, SPAN_LITERAL("binary"));
 }
 
-/* What a transformer puts around a value. Transformers are in one another, as the pipe says. */
-struct wrapping {
+/* Keys of entities. */
+
+/* The texts that transformers add around a value. */
+struct toolbox_wrapping {
     struct buf before, after;
 };
 
-static const char *toolbox_add_wrapping(struct json transform, struct wrapping *to, unsigned depth);
-
-static const char *toolbox_add_pipe(struct json transform, struct wrapping *to, unsigned depth)
-{
-    struct json transformers = json_member(transform, "transformers");
-    const char *wrong = depth > 8 ? "its transformers are too deep in each other" : NULL;
-    for (struct json each = json_first(transformers); json_present(each) && !wrong;
-         each = json_next(each))
-        wrong = toolbox_add_wrapping(each, to, depth + 1);
-    return wrong;
-}
-
-static const char *toolbox_add_wrapping(struct json transform, struct wrapping *to, unsigned depth)
+/* Adds the texts of TRANSFORM, which may be a pipe of several. Returns NULL, or the reason why no
+ * format can be made. */
+static const char *toolbox_add_wrapping(struct json transform, struct toolbox_wrapping *to,
+                                        unsigned depth)
 {
     struct json id = json_member(transform, "transformerId");
     bool prefix = json_string_is(id, SPAN_LITERAL("prefix"));
     struct json text = json_member(transform, prefix ? "prefix" : "suffix");
     struct json delimiter = json_member(transform, "delimiter");
     CLEAN_UP(buf_clean_up) struct buf added = {0};
-    if (json_string_is(id, SPAN_LITERAL("pipe")))
-        return toolbox_add_pipe(transform, to, depth);
+    if (json_string_is(id, SPAN_LITERAL("pipe"))) {
+        const char *wrong =
+            depth > TOOLBOX_MAX_DEPTH ? "its transformers are too deep in each other" : NULL;
+        for (struct json each = json_first(json_member(transform, "transformers"));
+             json_present(each) && !wrong; each = json_next(each))
+            wrong = toolbox_add_wrapping(each, to, depth + 1);
+        return wrong;
+    }
     if (!prefix && !json_string_is(id, SPAN_LITERAL("suffix")))
         return "its value is transformed by a function";
     if (!json_is(text, JSON_STRING) || !json_is(delimiter, JSON_STRING))
@@ -100,22 +102,17 @@ static const char *toolbox_add_wrapping(struct json transform, struct wrapping *
     return NULL;
 }
 
-static bool toolbox_is_function(struct json value, const char *id)
-{
-    return json_string_is(json_member(value, id), SPAN_LITERAL("custom"));
-}
-
-/* Why no format can say what the attribute holds; NULL when it is what was put. */
-static const char *toolbox_computed(struct json attribute)
+/* Why the attribute's value is no format; NULL when it is the stored value. */
+static const char *toolbox_find_computation(struct json attribute)
 {
     struct json of_key = json_member(attribute, "keyDefault");
     struct json of_put = json_member(attribute, "putDefault");
     if (json_present(json_member(attribute, "keyLink")) ||
         json_present(json_member(attribute, "putLink")))
         return "its value is linked to other attributes by a function";
-    if (toolbox_is_function(of_key, "defaulterId"))
+    if (json_string_is(json_member(of_key, "defaulterId"), SPAN_LITERAL("custom")))
         return "its default is computed by a function";
-    /* So is a key written out that only computeKey knows. */
+    /* A key that only computeKey sets looks like this, too. */
     if (json_is(json_member(attribute, "hidden"), JSON_TRUE) && !json_present(of_key) &&
         !json_present(of_put) && !json_present(json_member(attribute, "transform")) &&
         json_count(json_member(attribute, "enum")) != 1)
@@ -123,7 +120,7 @@ static const char *toolbox_computed(struct json attribute)
     return NULL;
 }
 
-/* The one value that the attribute may have, or the part that it is. */
+/* Adds the attribute's only value, or a part. Returns NULL, or the reason why not. */
 static const char *toolbox_add_value(const struct toolbox_entity *entity, struct json name,
                                      struct json attribute, struct format *format)
 {
@@ -141,38 +138,50 @@ static const char *toolbox_add_value(const struct toolbox_entity *entity, struct
     return wrong;
 }
 
-static const char *toolbox_add_wrapped(const struct toolbox_entity *entity, struct json name,
-                                       struct json attribute, struct format *format)
+/* Reads the format of an attribute that is a key. Returns NULL, or the reason why it has none. */
+static const char *toolbox_read_key(const struct toolbox_entity *entity, struct json name,
+                                    struct json attribute, struct format *format,
+                                    enum value_type *type)
 {
-    CLEAN_UP(buf_clean_up) struct buf before = {0};
-    CLEAN_UP(buf_clean_up) struct buf after = {0};
     struct json transform = json_member(attribute, "transform");
-    struct wrapping wrapping = {0};
-    const char *wrong =
-        json_present(transform) ? toolbox_add_wrapping(transform, &wrapping, 0) : NULL;
-    before = wrapping.before;
-    after = wrapping.after;
-    if (before.failed || after.failed)
-        return "out of memory";
     struct arena *arena = entity->reader->arena;
+    struct toolbox_wrapping wrapping = {0};
+    const char *wrong = toolbox_find_computation(attribute);
+    if (!wrong && !toolbox_find_type(attribute, type))
+        wrong = "a key is a string, a number or binary";
+    if (!wrong && *type == VALUE_B && json_count(json_member(attribute, "enum")) > 0)
+        wrong = "the values of a key of bytes can't be written in a map";
+    if (!wrong && json_present(transform))
+        wrong = toolbox_add_wrapping(transform, &wrapping, 0);
+    if (wrapping.before.failed || wrapping.after.failed)
+        wrong = "out of memory";
     if (!wrong)
-        wrong = key_template_add_literal(arena, format, buf_span(&before));
+        wrong = key_template_add_literal(arena, format, buf_span(&wrapping.before));
     if (!wrong)
         wrong = toolbox_add_value(entity, name, attribute, format);
-    return wrong ? wrong : key_template_add_literal(arena, format, buf_span(&after));
+    if (!wrong)
+        wrong = key_template_add_literal(arena, format, buf_span(&wrapping.after));
+    buf_clean_up(&wrapping.before);
+    buf_clean_up(&wrapping.after);
+    return wrong;
 }
 
-static bool toolbox_is_saved_as(struct json name, struct json attribute, const char *stored)
+static enum kind_key toolbox_find_key(void *context, const char *stored, struct format *format,
+                                      enum value_type *type)
 {
-    struct json saved_as = json_member(attribute, "savedAs");
-    return json_string_is(json_present(saved_as) ? saved_as : name, span_text(stored));
-}
-
-/* The library keeps the entity's name in each item, in an attribute of its own, unless it is told
- * not to. */
-static enum kind_key toolbox_find_name(const struct toolbox_entity *entity, const char *stored,
-                                       struct format *format)
-{
+    const struct toolbox_entity *entity = context;
+    for (struct json name = json_first(entity->attributes), each; json_present(name);
+         name = json_next(each)) {
+        each = json_next(name);
+        struct json saved_as = json_member(each, "savedAs");
+        if (!json_string_is(json_present(saved_as) ? saved_as : name, span_text(stored)))
+            continue;
+        const char *wrong = toolbox_read_key(entity, name, each, format, type);
+        if (wrong)
+            toolbox_leave_out(entity, name, wrong);
+        return wrong ? KIND_KEY_LEFT_OUT : KIND_KEY_FOUND;
+    }
+    /* By default, the library stores the entity's name in an attribute of its own. */
     struct json kept = json_member(entity->at, "entityAttribute");
     struct json named = json_member(entity->table, "entityAttributeSavedAs");
     bool same =
@@ -184,31 +193,10 @@ static enum kind_key toolbox_find_name(const struct toolbox_entity *entity, cons
                : KIND_KEY_FOUND;
 }
 
-static enum kind_key toolbox_find_key(void *context, const char *stored, struct format *format,
-                                      enum value_type *type)
-{
-    const struct toolbox_entity *entity = context;
-    for (struct json name = json_first(entity->attributes), each; json_present(name);
-         name = json_next(each)) {
-        each = json_next(name);
-        if (!toolbox_is_saved_as(name, each, stored))
-            continue;
-        const char *wrong = toolbox_computed(each);
-        if (!wrong && !toolbox_find_type(each, type))
-            wrong = "a key is a string, a number or binary";
-        if (!wrong && *type == VALUE_B && json_count(json_member(each, "enum")) > 0)
-            wrong = "a key of bytes has no values that a map could write";
-        if (!wrong)
-            wrong = toolbox_add_wrapped(entity, name, each, format);
-        if (wrong)
-            toolbox_leave_out(entity, name, wrong);
-        return wrong ? KIND_KEY_LEFT_OUT : KIND_KEY_FOUND;
-    }
-    return toolbox_find_name(entity, stored, format);
-}
+/* Indexes. */
 
-static const char *toolbox_add_key(const struct toolbox_entity *entity,
-                                   struct declared_index *index, struct json key, bool sort)
+static const char *toolbox_add_index_key(const struct toolbox_entity *entity,
+                                         struct declared_index *index, struct json key, bool sort)
 {
     enum value_type type;
     const char *name = import_reader_text(entity->reader, json_member(key, "name"));
@@ -220,18 +208,19 @@ static const char *toolbox_add_key(const struct toolbox_entity *entity,
     return NULL;
 }
 
-/* Adds a side of an index: one key, or up to four of SEVERAL. */
+/* Adds a side of an index: ONE key, or up to four of SEVERAL. */
 static const char *toolbox_add_side(const struct toolbox_entity *entity,
                                     struct declared_index *index, struct json one,
                                     struct json several, bool sort)
 {
-    const char *wrong = json_present(one) ? toolbox_add_key(entity, index, one, sort) : NULL;
+    const char *wrong = json_present(one) ? toolbox_add_index_key(entity, index, one, sort) : NULL;
     for (struct json each = json_first(several); !wrong && json_present(each);
          each = json_next(each))
-        wrong = toolbox_add_key(entity, index, each, sort);
+        wrong = toolbox_add_index_key(entity, index, each, sort);
     return wrong;
 }
 
+/* Each entity has all indexes of its table: only the first one is read. */
 static void toolbox_read_index(const struct toolbox_entity *entity, struct json name,
                                struct json value)
 {
@@ -249,7 +238,7 @@ static void toolbox_read_index(const struct toolbox_entity *entity, struct json 
             "perhaps a \"sortKey\" or \"sortKeys\"");
         return;
     }
-    if (import_reader_find_index(entity->to, text)) /* each entity says all indexes of its table */
+    if (import_reader_find_index(entity->to, text))
         return;
     struct declared_index *index = import_reader_add_index(entity->reader, name, entity->to, text);
     if (!index)
@@ -265,36 +254,17 @@ static void toolbox_read_index(const struct toolbox_entity *entity, struct json 
     }
 }
 
-static void toolbox_read_indexes(const struct toolbox_entity *entity)
-{
-    struct json indexes = json_member(entity->table, "indexes");
-    for (struct json name = json_first(indexes), each; json_present(name); name = json_next(each)) {
-        each = json_next(name);
-        toolbox_read_index(entity, name, each);
-    }
-}
-
-/* Records tell when they changed, unless the entity says otherwise. */
-static void toolbox_read_times(struct toolbox_entity *entity)
-{
-    struct json timestamps = json_member(entity->at, "timestamps");
-    struct json modified =
-        json_is(timestamps, JSON_OBJECT) ? json_member(timestamps, "modified") : timestamps;
-    struct json saved_as = json_member(modified, "savedAs");
-    if (entity->to->mtime || !json_present(modified) || json_is(modified, JSON_FALSE))
-        return;
-    entity->to->mtime =
-        json_present(saved_as) ? import_reader_text(entity->reader, saved_as) : "_md";
-}
+/* Tables. */
 
 static bool toolbox_same_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* The first entity says the table. */
-static bool toolbox_resolve_table(struct toolbox_entity *entity, struct declared_table **table,
-                                  const char *keys[2])
+/* Adds the table of the first entity. The other entities must have the same key: else false, with a
+ * note. */
+static bool toolbox_add_table(struct toolbox_entity *entity, struct declared_table **table,
+                              const char *keys[2])
 {
     struct json partition = json_member(entity->table, "partitionKey");
     struct json sort = json_member(entity->table, "sortKey");
@@ -319,31 +289,29 @@ static bool toolbox_resolve_table(struct toolbox_entity *entity, struct declared
     return *table;
 }
 
-static void toolbox_add_types(const struct toolbox_entity *entity, const char *const keys[2])
-{
-    static const char *const members[] = {"partitionKey", "sortKey"};
-    for (size_t i = 0; i < 2 && keys[i]; i++) {
-        enum value_type type;
-        if (toolbox_find_type(json_member(entity->table, members[i]), &type) && type != VALUE_S)
-            import_reader_add_type(entity->reader, entity->to, keys[i], type);
-    }
-}
-
+/* Adds the entity's kind, its secrets, and the date of changes, which its items have by default. */
 static void toolbox_add_kind(struct toolbox_entity *entity, const char *const keys[2])
 {
     struct imported_kind kind = {
         entity->name, entity->at, {keys[0], keys[1]}, toolbox_find_key, entity};
+    struct json timestamps = json_member(entity->at, "timestamps");
+    struct json modified =
+        json_is(timestamps, JSON_OBJECT) ? json_member(timestamps, "modified") : timestamps;
+    struct json saved_as = json_member(modified, "savedAs");
     if (!entity->name)
         return;
     imported_kinds_add(entity->reader, entity->to, &kind);
     import_reader_add_secrets(entity->reader, entity->to, entity->attributes, "savedAs");
-    toolbox_read_times(entity);
+    if (!entity->to->mtime && json_present(modified) && !json_is(modified, JSON_FALSE))
+        entity->to->mtime =
+            json_present(saved_as) ? import_reader_text(entity->reader, saved_as) : "_md";
 }
 
-/* All that is said of the first one's table. */
+/* Reads all entities of the first one's table. Its indexes are added before the first kind. */
 static void toolbox_read_table(struct import_reader *reader, struct toolbox_entity *entities,
                                size_t count)
 {
+    static const char *const members[] = {"partitionKey", "sortKey"};
     struct attribute_parts names;
     struct declared_table *table = NULL;
     const char *keys[2] = {0}, *name = entities[0].table_name;
@@ -354,11 +322,17 @@ static void toolbox_read_table(struct import_reader *reader, struct toolbox_enti
             continue;
         entity->read = true;
         entity->names = &names;
-        if (toolbox_resolve_table(entity, &table, keys))
-            toolbox_read_indexes(entity);
+        if (!toolbox_add_table(entity, &table, keys))
+            continue;
+        struct json index = json_first(json_member(entity->table, "indexes"));
+        for (; json_present(index); index = json_next(json_next(index)))
+            toolbox_read_index(entity, index, json_next(index));
     }
-    if (table)
-        toolbox_add_types(&entities[0], keys);
+    for (size_t i = 0; table && i < 2 && keys[i]; i++) {
+        enum value_type type;
+        if (toolbox_find_type(json_member(entities[0].table, members[i]), &type) && type != VALUE_S)
+            import_reader_add_type(reader, table, keys[i], type);
+    }
     for (size_t i = 0; i < count && table; i++)
         if (entities[i].to == table)
             toolbox_add_kind(&entities[i], keys);
@@ -367,27 +341,32 @@ static void toolbox_read_table(struct import_reader *reader, struct toolbox_enti
     attribute_parts_clean_up(&names);
 }
 
-static struct toolbox_entity toolbox_entity_of(struct import_reader *reader, struct json value)
+static struct toolbox_entity toolbox_make_entity(struct import_reader *reader, struct json value)
 {
-    struct json table = toolbox_is_entity(value) ? json_member(value, "table") : value;
+    bool entity = toolbox_is_entity(value);
+    struct json table = entity ? json_member(value, "table") : value;
     return (struct toolbox_entity){
         .reader = reader,
         .at = value,
         .table = table,
         .attributes = json_member(json_member(value, "schema"), "attributes"),
-        .name = toolbox_is_entity(value)
-                    ? import_reader_text(reader, json_member(value, "entityName"))
-                    : NULL,
+        .name = entity ? import_reader_text(reader, json_member(value, "entityName")) : NULL,
         .table_name = import_reader_text(reader, json_member(table, "tableName")),
     };
 }
 
-static size_t toolbox_collect(struct import_reader *reader, struct json root,
-                              struct toolbox_entity *entities)
+static void toolbox_read(struct import_reader *reader, struct json root)
 {
-    bool object = json_is(root, JSON_OBJECT);
+    struct toolbox_entity *entities =
+        arena_array(reader->arena, IMPORT_MAX_KINDS, sizeof *entities);
+    bool one = toolbox_is_either(root), object = json_is(root, JSON_OBJECT);
     size_t count = 0;
-    for (struct json each = json_first(root), value; json_present(each); each = json_next(value)) {
+    if (!entities)
+        return;
+    if (one)
+        entities[count++] = toolbox_make_entity(reader, root);
+    for (struct json each = one ? (struct json){0} : json_first(root), value; json_present(each);
+         each = json_next(value)) {
         value = object ? json_next(each) : each;
         if (!toolbox_is_either(value))
             import_reader_leave_out(reader, value, "this is neither an entity nor a table");
@@ -395,22 +374,8 @@ static size_t toolbox_collect(struct import_reader *reader, struct json root,
             import_reader_leave_out(reader, value, "at most %d entities are read",
                                     IMPORT_MAX_KINDS);
         else
-            entities[count++] = toolbox_entity_of(reader, value);
+            entities[count++] = toolbox_make_entity(reader, value);
     }
-    return count;
-}
-
-static void toolbox_read(struct import_reader *reader, struct json root)
-{
-    struct toolbox_entity *entities =
-        arena_array(reader->arena, IMPORT_MAX_KINDS, sizeof *entities);
-    size_t count = 1;
-    if (!entities)
-        return;
-    if (toolbox_is_either(root))
-        entities[0] = toolbox_entity_of(reader, root);
-    else
-        count = toolbox_collect(reader, root, entities);
     for (size_t i = 0; i < count; i++)
         if (!entities[i].read)
             toolbox_read_table(reader, &entities[i], count - i);

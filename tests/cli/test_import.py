@@ -176,7 +176,7 @@ def toolbox_items():
 
 LEFT_OUT = {
     "onetable": [
-        "line 18, models.Account.name: the records that keep it unique are no kind of the map",
+        "line 18, models.Account.name: the items that make it unique are no kind of the map",
         "line 110, models.Setting.sk.value: a part comes from within another attribute",
         "line 114, models.Digest.pk.value: its value is computed by a function",
     ],

@@ -290,8 +290,8 @@ static void test_onetable_leaves_out(void)
         "out line 2, indexes.bad: an index has a name, a \"hash\" and perhaps a \"sort\" "
         "attribute\n"
         "out line 4, models.A.a: it is encrypted\n"
-        "out line 5, models.A.mail: the records that keep it unique are no kind of the map\n"
-        "out line 5, models.A.x: the records that keep it unique in its scope are no kind of "
+        "out line 5, models.A.mail: the items that make it unique are no kind of the map\n"
+        "out line 5, models.A.x: the items that make it unique in its scope are no kind of "
         "the map\n"
         "out line 6, models.B.pk.value: its value is computed by a function\n"
         "out line 7, models.C: it has no sk, a key of the table\n"
@@ -310,7 +310,7 @@ static void test_onetable_schemas_that_say_nothing(void)
 {
     fails("{\"format\": \"onetable:2.0.0\", \"models\": {}}",
           "m.json: this OneTable schema has nothing that can be imported: line 1, format: only "
-          "versions 1.x of schemas are known");
+          "versions 1.x of schemas are supported");
     fails("{\"format\": \"onetable:1.0.0\", \"models\": {}}",
           "nothing that can be imported: line 1: \"indexes\" has a \"primary\" with");
 }
