@@ -97,29 +97,6 @@ static const char *declared_views_write_step(struct arena *arena, const char *be
     return declare_text(arena, &text);
 }
 
-static void declared_views_add_beginning(struct arena *arena, struct declared_table *table,
-                                         const struct view *view, const char *prefix)
-{
-    struct declared_path *path = declared_views_add_step(
-        arena, table, view, declared_views_write_step(arena, "", prefix, "*/"));
-    if (path)
-        declare_where(arena, path, view->part, COND_BEGINS,
-                      declared_views_write_step(arena, "", prefix, ""), NULL);
-}
-
-static void declared_views_add_range(struct arena *arena, struct declared_table *table,
-                                     const struct view *view, const char *from, const char *to)
-{
-    CLEAN_UP(buf_clean_up) struct buf step = {0};
-    buf_printf(&step, "{%s}..{%s}/", from, to);
-    arena->failed = arena->failed || step.failed;
-    struct declared_path *path = declared_views_add_step(arena, table, view, buf_text(&step));
-    if (path)
-        declare_where(arena, path, view->part, COND_BETWEEN,
-                      declared_views_write_step(arena, "", from, ""),
-                      declared_views_write_step(arena, "", to, ""));
-}
-
 /* COUNT is the parameter of the limit; NULL: the limit is WINDOW_ENDS. */
 static void declared_views_add_end(struct arena *arena, struct declared_table *table,
                                    const struct view *view, bool last, const char *count)
@@ -164,9 +141,21 @@ void declared_views_add_windows(struct arena *arena, struct declared_table *tabl
 {
     if (!view->part || arena->failed)
         return;
-    if (view->type == VALUE_S)
-        declared_views_add_beginning(arena, table, view, params->prefix);
-    declared_views_add_range(arena, table, view, params->from, params->to);
+    if (view->type == VALUE_S) {
+        struct declared_path *begin = declared_views_add_step(
+            arena, table, view, declared_views_write_step(arena, "", params->prefix, "*/"));
+        if (begin)
+            declare_where(arena, begin, view->part, COND_BEGINS,
+                          declared_views_write_step(arena, "", params->prefix, ""), NULL);
+    }
+    CLEAN_UP(buf_clean_up) struct buf step = {0};
+    buf_printf(&step, "{%s}..{%s}/", params->from, params->to);
+    arena->failed = arena->failed || step.failed;
+    struct declared_path *range = declared_views_add_step(arena, table, view, buf_text(&step));
+    if (range)
+        declare_where(arena, range, view->part, COND_BETWEEN,
+                      declared_views_write_step(arena, "", params->from, ""),
+                      declared_views_write_step(arena, "", params->to, ""));
     declared_views_add_end(arena, table, view, true, NULL);
     declared_views_add_end(arena, table, view, true, params->count);
     if (!view->attribute)

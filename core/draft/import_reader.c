@@ -285,14 +285,6 @@ bool import_reader_add_param_type(struct import_reader *reader, struct declared_
     return true;
 }
 
-static bool import_reader_has_value(const struct declared_param *param, const char *text)
-{
-    for (size_t i = 0; i < param->value_count; i++)
-        if (strcmp(param->values[i], text) == 0)
-            return true;
-    return false;
-}
-
 void import_reader_add_values(struct import_reader *reader, struct declared_table *table,
                               const char *part, struct json values)
 {
@@ -308,7 +300,10 @@ void import_reader_add_values(struct import_reader *reader, struct declared_tabl
     param->values = texts;
     for (struct json each = json_first(values); json_present(each); each = json_next(each)) {
         const char *text = import_reader_text(reader, each);
-        if (text && !import_reader_has_value(param, text))
+        bool known = !text;
+        for (size_t i = 0; !known && i < param->value_count; i++)
+            known = strcmp(param->values[i], text) == 0;
+        if (!known)
             param->values[param->value_count++] = text;
     }
 }

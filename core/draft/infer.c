@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/base/ascii.h"
 #include "core/draft/attribute_clues.h"
 #include "core/draft/declare.h"
 #include "core/draft/electro_keys.h"
@@ -67,11 +68,6 @@ static void infer_add_sample(const struct inferred_table *inferred, struct buf *
 
 /* Kinds: items whose keys have the same words at the same places are of one kind. */
 
-static bool infer_is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
 /* Whether ElectroDB wrote all items, and no key of the table has an upper-case letter. */
 static bool infer_is_electro_lower(const struct inferred_table *inferred)
 {
@@ -83,7 +79,7 @@ static bool infer_is_electro_lower(const struct inferred_table *inferred)
             const struct sampled_attribute *key =
                 sampled_item_find(item, inferred->columns[i].attribute);
             for (size_t c = 0; key && c < key->value.size; c++)
-                if (infer_is_upper(key->value.data[c]))
+                if (ascii_is_upper(key->value.data[c]))
                     return false;
         }
     }
@@ -242,18 +238,6 @@ static bool infer_is_understood(const struct inferred_kind *kind, size_t side)
     return false;
 }
 
-/* Whether partitions like those of KIND have items of a kind that is understood. */
-static bool infer_is_beside_words(const struct inferred_table *inferred,
-                                  const struct inferred_kind *kind)
-{
-    size_t last = inferred->key_count - 1;
-    for (const struct inferred_kind *other = inferred->kinds; other; other = other->next)
-        if (infer_is_understood(other, last) &&
-            key_shape_alike(&other->shapes[0], &kind->shapes[0]))
-            return true;
-    return false;
-}
-
 static size_t infer_list_literals(const struct key_shape *shape,
                                   struct span words[KEY_SHAPE_MAX_TOKENS])
 {
@@ -295,8 +279,11 @@ static void infer_drop_wordless_kinds(struct inferred_table *inferred)
         bool odd = infer_is_odd_one(inferred, kind);
         if (!odd && infer_is_understood(kind, last))
             continue;
-        if (odd || !infer_is_understood(kind, 0) ||
-            (kind->shapes[last].count > 1 && infer_is_beside_words(inferred, kind)))
+        bool beside = false; /* partitions like these have items of a kind that is understood */
+        for (const struct inferred_kind *other = inferred->kinds; other; other = other->next)
+            beside = beside || (infer_is_understood(other, last) &&
+                                key_shape_alike(&other->shapes[0], &kind->shapes[0]));
+        if (odd || !infer_is_understood(kind, 0) || (kind->shapes[last].count > 1 && beside))
             infer_drop_kind(inferred, kind);
     }
 }
@@ -317,14 +304,6 @@ static bool infer_find_kinds(struct inferred_table *inferred)
 }
 
 /* The match of items and kinds, by the formats of the kinds, as a mount will match them. */
-
-static size_t infer_count_literal_bytes(const struct declared_record *record)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < record->key_count; i++)
-        bytes += format_literal_bytes(&record->keys[i].format);
-    return bytes;
-}
 
 /* By the form alone: whether a part has the same value at each place is checked later. */
 static bool infer_fits(const struct inferred_table *inferred, const struct declared_record *record,
@@ -350,7 +329,9 @@ static struct inferred_kind *infer_match_item(const struct inferred_table *infer
     size_t most = 0;
     *tie = false;
     for (struct inferred_kind *kind = inferred->kinds; kind; kind = kind->next) {
-        size_t bytes = infer_count_literal_bytes(kind->record);
+        size_t bytes = 0;
+        for (size_t i = 0; i < kind->record->key_count; i++)
+            bytes += format_literal_bytes(&kind->record->keys[i].format);
         if ((best && bytes < most) || !infer_fits(inferred, kind->record, row))
             continue;
         *tie = best && bytes == most;
@@ -391,9 +372,7 @@ static bool infer_is_kind_name(struct span text)
 {
     for (size_t i = 0; i < text.size; i++) {
         char c = text.data[i];
-        bool letter = infer_is_upper(c) || (c >= 'a' && c <= 'z');
-        bool other = (c >= '0' && c <= '9') || c == '_' || c == '-';
-        if (!letter && !(other && i > 0))
+        if (!ascii_is_letter(c) && (i == 0 || (!ascii_is_digit(c) && c != '_' && c != '-')))
             return false;
     }
     return text.size > 0 && text.size <= LONGEST_KIND;
@@ -463,7 +442,7 @@ static void infer_add_words(const struct key_shape *shape, struct buf *out)
         for (size_t c = 0; c < shape->tokens[i].text.size; c++) {
             char each = shape->tokens[i].text.data[c];
             bool joins = each == '-' || each == ' ';
-            buf_add_char(out, infer_is_upper(each) ? (char)(each - 'A' + 'a') : joins ? '_' : each);
+            buf_add_char(out, ascii_is_upper(each) ? (char)(each - 'A' + 'a') : joins ? '_' : each);
         }
     }
 }
@@ -612,24 +591,6 @@ static bool infer_make_records(struct inferred_table *inferred)
 
 /* Parameters with few values: parts that have one of some words in many items. */
 
-struct inferred_values {
-    struct span known[MOST_VALUES];
-    size_t count;
-    size_t items;
-    bool few; /* so far */
-};
-
-static void infer_add_value(struct inferred_values *values, struct span value)
-{
-    values->items++;
-    for (size_t i = 0; i < values->count; i++)
-        if (span_equal(values->known[i], value))
-            return;
-    values->few = values->few && values->count < MOST_VALUES && clue_is_word(value);
-    if (values->few)
-        values->known[values->count++] = value;
-}
-
 static int infer_compare_values(const void *a, const void *b)
 {
     return span_compare(*(const struct span *)a, *(const struct span *)b);
@@ -639,26 +600,37 @@ static int infer_compare_values(const void *a, const void *b)
  * are no others. The values of a part that is named like a secret are never listed. */
 static bool infer_make_param(struct inferred_table *inferred, const char *name)
 {
-    struct inferred_values values = {.few = !secret_clue_in_name(span_text(name))};
+    struct span known[MOST_VALUES];
+    size_t count = 0, items = 0;
+    bool few = !secret_clue_in_name(span_text(name));
     for (const struct inferred_kind *kind = inferred->kinds; kind; kind = kind->next) {
         const struct inferred_part *part = inferred_parts_find(kind, name);
-        for (size_t i = 0; part && i < kind->count; i++)
-            if (part->values[i].data)
-                infer_add_value(&values, part->values[i]);
+        for (size_t i = 0; part && i < kind->count; i++) {
+            size_t at = 0;
+            if (!part->values[i].data)
+                continue;
+            items++;
+            while (at < count && !span_equal(known[at], part->values[i]))
+                at++;
+            if (at < count)
+                continue;
+            few = few && count < MOST_VALUES && clue_is_word(part->values[i]);
+            if (few)
+                known[count++] = part->values[i];
+        }
     }
-    if (!values.few || values.count < 2 || values.items < LEAST_FOR_VALUES ||
-        values.items < 3 * values.count)
+    if (!few || count < 2 || items < LEAST_FOR_VALUES || items < 3 * count)
         return true;
-    qsort(values.known, values.count, sizeof values.known[0], infer_compare_values);
+    qsort(known, count, sizeof known[0], infer_compare_values);
     CLEAN_UP(buf_clean_up) struct buf note = {0};
     struct declared_param *param = arena_alloc(inferred->arena, sizeof *param);
     if (!param)
         return false;
     *param = (struct declared_param){.name = name, .next = inferred->table->params};
-    param->values = arena_array(inferred->arena, values.count, sizeof *param->values);
-    for (size_t i = 0; param->values && i < values.count; i++)
-        param->values[param->value_count++] = arena_text(inferred->arena, values.known[i]);
-    buf_printf(&note, "The values in %zu sampled items; there may be others.", values.items);
+    param->values = arena_array(inferred->arena, count, sizeof *param->values);
+    for (size_t i = 0; param->values && i < count; i++)
+        param->values[param->value_count++] = arena_text(inferred->arena, known[i]);
+    buf_printf(&note, "The values in %zu sampled items; there may be others.", items);
     param->note = declare_text(inferred->arena, &note);
     inferred->table->params = param;
     return !inferred->arena->failed;

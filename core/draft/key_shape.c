@@ -1,5 +1,6 @@
 #include "core/draft/key_shape.h"
 
+#include "core/base/ascii.h"
 #include "core/draft/attribute_clues.h"
 #include "core/draft/declare.h"
 
@@ -21,7 +22,7 @@ static struct span key_shape_key_text(const struct column *column, size_t i)
 
 /* The evidence for SEPARATOR in KEY: a word before it; for '#' and '|', which are rare in values,
  * the character itself. */
-static unsigned key_shape_rate_separator_in_key(struct span key, char separator)
+static unsigned key_shape_rate_separator(struct span key, char separator)
 {
     const char *at = memchr(key.data, separator, key.size);
     if (!at || (separator == ':' && clue_is_date(key)))
@@ -35,31 +36,27 @@ static unsigned key_shape_rate_separator_in_key(struct span key, char separator)
     return separator == '#' || separator == '|';
 }
 
-/* The evidence for SEPARATOR in COLUMN. There is none if only few keys have it: these may be values
- * with that character. */
-static unsigned key_shape_rate_separator(const struct column *column, char separator)
-{
-    enum { FEW = 4 }; /* one of four */
-    unsigned sum = 0, keys = 0, having = 0;
-    for (size_t i = 0; i < column->count; i++) {
-        struct span key = key_shape_key_text(column, i);
-        unsigned points = key_shape_rate_separator_in_key(key, separator);
-        sum += points;
-        having += points > 0;
-        keys += key.size > 0;
-    }
-    return having * FEW >= keys ? sum : 0;
-}
-
+/* A column in which only few keys have the separator is no evidence: these may be values with that
+ * character. */
 char key_shape_find_separator(const struct column *columns, size_t count)
 {
+    enum { FEW = 4 }; /* one of four */
     static const char candidates[] = "#|:/";
     char best = '#';
     unsigned most = 0;
     for (const char *each = candidates; *each; each++) {
         unsigned sum = 0;
-        for (size_t c = 0; c < count; c++)
-            sum += key_shape_rate_separator(&columns[c], *each);
+        for (size_t c = 0; c < count; c++) {
+            unsigned in_column = 0, keys = 0, having = 0;
+            for (size_t i = 0; i < columns[c].count; i++) {
+                struct span key = key_shape_key_text(&columns[c], i);
+                unsigned points = key_shape_rate_separator(key, *each);
+                in_column += points;
+                having += points > 0;
+                keys += key.size > 0;
+            }
+            sum += having * FEW >= keys ? in_column : 0;
+        }
         if (sum > most) {
             most = sum;
             best = *each;
@@ -82,30 +79,27 @@ static bool key_shape_is_one_part(const struct column *column, const struct samp
     return false;
 }
 
-static void key_shape_split(const struct column *column, size_t at)
-{
-    struct span rest = key_shape_key_text(column, at);
-    struct key_shape *shape = &column->shapes[at];
-    *shape = (struct key_shape){0};
-    while (shape->count < KEY_SHAPE_MAX_TOKENS && rest.data &&
-           (shape->count > 0 || rest.size > 0)) {
-        const char *end = rest.size ? memchr(rest.data, column->separator, rest.size) : NULL;
-        struct token *token = &shape->tokens[shape->count++];
-        size_t size = end ? (size_t)(end - rest.data) : rest.size;
-        token->open =
-            end && (shape->count == KEY_SHAPE_MAX_TOKENS || clue_is_time(rest) ||
-                    (shape->count > 1 && key_shape_is_one_part(column, column->items[at], rest)));
-        token->text = token->open ? rest : span_of(rest.data, size);
-        if (!end || token->open)
-            return;
-        rest = span_from(rest, size + 1);
-    }
-}
-
 void key_shape_split_column(struct column *column)
 {
-    for (size_t i = 0; i < column->count; i++)
-        key_shape_split(column, i);
+    for (size_t at = 0; at < column->count; at++) {
+        struct span rest = key_shape_key_text(column, at);
+        struct key_shape *shape = &column->shapes[at];
+        *shape = (struct key_shape){0};
+        while (shape->count < KEY_SHAPE_MAX_TOKENS && rest.data &&
+               (shape->count > 0 || rest.size > 0)) {
+            const char *end = rest.size ? memchr(rest.data, column->separator, rest.size) : NULL;
+            struct token *token = &shape->tokens[shape->count++];
+            size_t size = end ? (size_t)(end - rest.data) : rest.size;
+            token->open =
+                end &&
+                (shape->count == KEY_SHAPE_MAX_TOKENS || clue_is_time(rest) ||
+                 (shape->count > 1 && key_shape_is_one_part(column, column->items[at], rest)));
+            token->text = token->open ? rest : span_of(rest.data, size);
+            if (!end || token->open)
+                break;
+            rest = span_from(rest, size + 1);
+        }
+    }
 }
 
 static bool key_shape_is_word_at(const struct key_shape *shape, size_t i)
@@ -196,16 +190,6 @@ static void key_shape_find_tags(struct column *column)
     }
 }
 
-/* Whether A and B, with equal counts, differ in a token other than EXCEPT. */
-static bool key_shape_differs_but(const struct key_shape *a, const struct key_shape *b,
-                                  size_t except)
-{
-    for (size_t i = 0; i < a->count; i++)
-        if (i != except && !span_equal(a->tokens[i].text, b->tokens[i].text))
-            return true;
-    return false;
-}
-
 /* Whether the word at I of item R, which is not in upper case, is at the same place of a different
  * key. If it is also the value of an attribute, it is a value and not a word. */
 static bool key_shape_is_repeated_word(const struct column *column, size_t r, size_t i)
@@ -219,8 +203,11 @@ static bool key_shape_is_repeated_word(const struct column *column, size_t r, si
             continue;
         if (key_shape_find_stating(column, column->items[q], word, 0))
             return false;
-        repeated =
-            repeated || (shape->count == 1 ? q != r : key_shape_differs_but(other, shape, i));
+        bool differs = shape->count == 1 && q != r;
+        for (size_t k = 0; k < shape->count; k++)
+            differs =
+                differs || (k != i && !span_equal(other->tokens[k].text, shape->tokens[k].text));
+        repeated = repeated || differs;
     }
     return repeated;
 }
@@ -248,7 +235,7 @@ static bool key_shape_ends_empty(const struct key_shape *shape, size_t i)
 static bool key_shape_has_digit(struct span text)
 {
     for (size_t i = 0; i < text.size; i++)
-        if (text.data[i] >= '0' && text.data[i] <= '9')
+        if (ascii_is_digit(text.data[i]))
             return true;
     return false;
 }
@@ -268,22 +255,10 @@ static bool key_shape_begins_another_key(const struct column *column, size_t r)
     return false;
 }
 
-/* "u#123#follower": behind a part that is behind a word. */
-static bool key_shape_is_behind_id(const struct key_shape *shape, size_t i)
-{
-    return i >= 2 && i + 1 == shape->count && key_shape_is_word_at(shape, i - 2) &&
-           key_shape_has_digit(shape->tokens[i - 1].text);
-}
-
-/* "invoice#55443", "i#55443" */
-static bool key_shape_is_before_id(const struct key_shape *shape)
-{
-    enum { SHORTEST = 3 };
-    return shape->tokens[1].text.size >= SHORTEST && key_shape_has_digit(shape->tokens[1].text);
-}
-
+/* Whether the token at I of item R, which is not in upper case, is a word. */
 static bool key_shape_is_other_word(const struct column *column, size_t r, size_t i)
 {
+    enum { SHORTEST_ID = 3 };
     const struct key_shape *shape = &column->shapes[r];
     const struct token *token = &shape->tokens[i];
     bool letter = i + 1 < shape->count && clue_is_letter(token->text);
@@ -294,9 +269,13 @@ static bool key_shape_is_other_word(const struct column *column, size_t r, size_
         return clue_is_generic_key(column->attribute) &&
                (column->sorts ? key_shape_is_repeated_word(column, r, i)
                               : key_shape_begins_another_key(column, r));
+    /* "u#123#follower" has a word behind an id; "invoice#55443" and "i#55443" before one */
+    bool behind_id = i >= 2 && i + 1 == shape->count && key_shape_is_word_at(shape, i - 2) &&
+                     key_shape_has_digit(shape->tokens[i - 1].text);
+    bool before_id = i == 0 && shape->tokens[1].text.size >= SHORTEST_ID &&
+                     key_shape_has_digit(shape->tokens[1].text);
     return key_shape_ends_empty(shape, i) || key_shape_is_repeated_word(column, r, i) ||
-           key_shape_is_behind_id(shape, i) ||
-           (i == 0 && (key_shape_is_stated_by_name(column, r) || key_shape_is_before_id(shape)));
+           behind_id || before_id || (i == 0 && key_shape_is_stated_by_name(column, r));
 }
 
 /* Marks words that are not in upper case. A tag behind such a word, at the end, is a part: "c#ABC".
@@ -316,27 +295,20 @@ static void key_shape_find_other_words(struct column *column)
     }
 }
 
-/* Whether another key has a text where that of item R ends empty. */
-static bool key_shape_continues_elsewhere(const struct column *column, size_t r)
-{
-    size_t last = column->shapes[r].count - 1;
-    for (size_t q = 0; q < column->count; q++)
-        if (key_shape_alike_but(&column->shapes[q], &column->shapes[r], last) &&
-            column->shapes[q].tokens[last].text.size > 0)
-            return true;
-    return false;
-}
-
 /* If no key goes on behind "ACCOUNT#", the empty end is no part. */
 static void key_shape_find_empty_ends(struct column *column)
 {
     for (size_t r = 0; r < column->count; r++) {
         struct key_shape *shape = &column->shapes[r];
         if (shape->count < 2 || !key_shape_ends_empty(shape, shape->count - 2) ||
-            !key_shape_is_word_at(shape, shape->count - 2) ||
-            key_shape_continues_elsewhere(column, r))
+            !key_shape_is_word_at(shape, shape->count - 2))
             continue;
-        shape->tokens[shape->count - 1].literal = true;
+        size_t last = shape->count - 1;
+        bool goes_on = false;
+        for (size_t q = 0; !goes_on && q < column->count; q++)
+            goes_on = key_shape_alike_but(&column->shapes[q], shape, last) &&
+                      column->shapes[q].tokens[last].text.size > 0;
+        shape->tokens[last].literal = shape->tokens[last].literal || !goes_on;
     }
 }
 
@@ -385,17 +357,7 @@ static void key_shape_read_choice(const struct column *column, size_t r, struct 
     }
 }
 
-/* Whether the word is a value after all: a status rather than a kind of item. */
-static bool key_shape_is_value(const struct word_choice *choice)
-{
-    const struct token *token = &choice->pattern->tokens[choice->at];
-    bool weak = !clue_is_tag(token->text) ||
-                (choice->at > 0 && choice->pattern->tokens[choice->at - 1].literal);
-    if (weak)
-        return choice->same_kind || choice->stated;
-    return choice->same_kind && (choice->stated || choice->words > MANY_WORDS);
-}
-
+/* Marks words as parts that are values after all: a status rather than a kind of item. */
 static void key_shape_unmark_values(struct column *column, bool *decided)
 {
     for (size_t at = 0; at < KEY_SHAPE_MAX_TOKENS; at++) {
@@ -406,7 +368,10 @@ static void key_shape_unmark_values(struct column *column, bool *decided)
             struct key_shape pattern = column->shapes[r];
             struct word_choice choice = {.pattern = &pattern, .at = at};
             key_shape_read_choice(column, r, &choice);
-            bool value = key_shape_is_value(&choice);
+            bool weak =
+                !clue_is_tag(pattern.tokens[at].text) || (at > 0 && pattern.tokens[at - 1].literal);
+            bool value = weak ? choice.same_kind || choice.stated
+                              : choice.same_kind && (choice.stated || choice.words > MANY_WORDS);
             for (size_t q = r; q < column->count; q++) {
                 if (!key_shape_alike_but(&column->shapes[q], &pattern, at))
                     continue;
@@ -481,19 +446,6 @@ static bool key_shape_vocabulary_has(const struct vocabulary *vocabulary, struct
     return false;
 }
 
-static void key_shape_add_to_vocabulary(struct vocabulary *vocabulary,
-                                        const struct key_shape *shape)
-{
-    for (size_t i = 0; i + 1 < shape->count; i++) {
-        const struct token *token = &shape->tokens[i];
-        if (!token->literal || clue_is_tag(token->text) ||
-            key_shape_vocabulary_has(vocabulary, token->text))
-            continue;
-        if (vocabulary->count < MOST_WORDS)
-            vocabulary->words[vocabulary->count++] = token->text;
-    }
-}
-
 bool key_shape_find_vocabulary(struct vocabulary *vocabulary, const struct column *columns,
                                size_t count, struct arena *arena)
 {
@@ -503,7 +455,13 @@ bool key_shape_find_vocabulary(struct vocabulary *vocabulary, const struct colum
         return false;
     for (size_t c = 0; c < count; c++)
         for (size_t r = 0; r < columns[c].count; r++)
-            key_shape_add_to_vocabulary(vocabulary, &columns[c].shapes[r]);
+            for (size_t i = 0; i + 1 < columns[c].shapes[r].count; i++) {
+                const struct token *token = &columns[c].shapes[r].tokens[i];
+                if (token->literal && !clue_is_tag(token->text) &&
+                    !key_shape_vocabulary_has(vocabulary, token->text) &&
+                    vocabulary->count < MOST_WORDS)
+                    vocabulary->words[vocabulary->count++] = token->text;
+            }
     return true;
 }
 
@@ -539,16 +497,6 @@ void key_shape_find_known_words(struct column *column)
         }
     }
     key_shape_find_empty_ends(column);
-}
-
-static void key_shape_make_whole(struct column *column)
-{
-    for (size_t r = 0; r < column->count; r++) {
-        struct span key = key_shape_key_text(column, r);
-        column->shapes[r] = (struct key_shape){
-            .tokens = {{.text = key, .open = memchr(key.data, column->separator, key.size)}},
-            .count = 1};
-    }
 }
 
 static bool key_shape_is_common(const struct column *column, size_t i)
@@ -588,8 +536,12 @@ void key_shape_find_words_of_kind(struct column *column)
     bool level = true;
     for (size_t r = 1; r < column->count; r++)
         level = level && column->shapes[r].count == column->shapes[0].count;
-    if (!level) /* keys of one kind with different counts of tokens are one part each */
-        key_shape_make_whole(column);
+    for (size_t r = 0; !level && r < column->count; r++) { /* then the keys are one part each */
+        struct span key = key_shape_key_text(column, r);
+        column->shapes[r] = (struct key_shape){
+            .tokens = {{.text = key, .open = memchr(key.data, column->separator, key.size)}},
+            .count = 1};
+    }
     for (size_t i = 0; i < column->shapes[0].count; i++) {
         bool literal = key_shape_is_common(column, i) && key_shape_is_place_for_word(column, i);
         for (size_t r = 0; r < column->count; r++)
