@@ -27,63 +27,31 @@ static void table_check_report(const struct table_check *check, unsigned line, c
     check->fn(check->arg, line, text);
 }
 
-/* A key attribute of the live table. */
-struct live_attribute {
-    struct span name;
-    enum value_type type;
-};
-
-/* Compares one side of a key: MINE is the map's. */
-static void table_check_side(const struct table_check *check, unsigned line, const char *whose,
-                             const char *side, const struct map_key *mine, size_t my_count,
-                             const struct live_attribute *theirs, size_t their_count)
+/* Compares one side of a key: MINE, of the map, with that of LIVE. Returns the number of attributes
+ * of the latter. */
+static size_t table_check_side(const struct table_check *check, unsigned line, const char *whose,
+                               bool sort, const struct map_key *mine, size_t count,
+                               const struct key_schema *live)
 {
-    if (my_count > their_count)
+    const char *side = sort ? "sort" : "partition";
+    size_t live_count = sort ? live->sort_count : live->partition_count;
+    if (count > live_count)
         table_check_report(check, line, "%s has no %s key %s", whose, side,
-                           mine[their_count].attribute);
-    for (size_t i = 0; i < my_count && i < their_count; i++) {
-        if (!span_is(theirs[i].name, mine[i].attribute))
+                           mine[live_count].attribute);
+    for (size_t i = 0; i < count && i < live_count; i++) {
+        struct span name = sort ? live->sort[i].name : live->partition[i].name;
+        enum value_type type = sort ? live->sort[i].type : live->partition[i].type;
+        if (!span_is(name, mine[i].attribute))
             table_check_report(check, line, "the %s key of %s is %.*s, not %s", side, whose,
-                               (int)theirs[i].name.size, theirs[i].name.data, mine[i].attribute);
-        else if (theirs[i].type != mine[i].type)
+                               (int)name.size, name.data, mine[i].attribute);
+        else if (type != mine[i].type)
             table_check_report(
                 check, line,
                 "%s of %s is of type %s, not %s; declare \"types\": { \"%s\": \"%s\" }",
-                mine[i].attribute, whose, value_type_name(theirs[i].type),
-                value_type_name(mine[i].type), mine[i].attribute, value_type_name(theirs[i].type));
+                mine[i].attribute, whose, value_type_name(type), value_type_name(mine[i].type),
+                mine[i].attribute, value_type_name(type));
     }
-}
-
-static size_t table_check_partition_of(const struct key_schema *keys,
-                                       struct live_attribute out[KEY_MAX_ATTRIBUTES])
-{
-    for (size_t i = 0; i < keys->partition_count; i++)
-        out[i] = (struct live_attribute){keys->partition[i].name, keys->partition[i].type};
-    return keys->partition_count;
-}
-
-static size_t table_check_sort_of(const struct key_schema *keys,
-                                  struct live_attribute out[KEY_MAX_ATTRIBUTES])
-{
-    for (size_t i = 0; i < keys->sort_count; i++)
-        out[i] = (struct live_attribute){keys->sort[i].name, keys->sort[i].type};
-    return keys->sort_count;
-}
-
-static void table_check_base(const struct table_check *check)
-{
-    const struct model *table = check->table;
-    struct live_attribute theirs[KEY_MAX_ATTRIBUTES] = {0};
-    unsigned line = table->kinds->line;
-    size_t count = table_check_partition_of(&check->info->keys, theirs);
-    table_check_side(check, line, check->name, "partition", table->keys, 1, theirs, count);
-    count = table_check_sort_of(&check->info->keys, theirs);
-    if (count > 0 && table->key_count == 1)
-        table_check_report(check, line,
-                           "%s has the sort key %.*s, which the map's \"records\" lack",
-                           check->name, (int)theirs[0].name.size, theirs[0].name.data);
-    table_check_side(check, line, check->name, "sort", table->keys + 1, table->key_count - 1,
-                     theirs, count);
+    return live_count;
 }
 
 static const struct index_info *table_check_find_index(const struct table_info *info,
@@ -93,11 +61,6 @@ static const struct index_info *table_check_find_index(const struct table_info *
         if (span_is(info->indexes[i].name, name))
             return &info->indexes[i];
     return NULL;
-}
-
-static const char *table_check_projection_word(enum projection projection)
-{
-    return projection == PROJECTS_KEYS ? "keys" : projection == PROJECTS_SOME ? "some" : "all";
 }
 
 static bool table_check_index_holds(const struct index_info *info, const char *attribute)
@@ -114,7 +77,6 @@ static bool table_check_index_holds(const struct index_info *info, const char *a
 
 static void table_check_index(const struct table_check *check, const struct map_index *mine)
 {
-    struct live_attribute theirs[KEY_MAX_ATTRIBUTES] = {0};
     char whose[512];
     const struct index_info *info = table_check_find_index(check->info, mine->name);
     if (!info) {
@@ -122,15 +84,13 @@ static void table_check_index(const struct table_check *check, const struct map_
         return;
     }
     snprintf(whose, sizeof whose, "index %s of %s", mine->name, check->name);
-    size_t count = table_check_partition_of(&info->keys, theirs);
-    table_check_side(check, mine->line, whose, "partition", mine->partition, mine->partition_count,
-                     theirs, count);
-    if (mine->partition_count < count)
+    size_t live_count = table_check_side(check, mine->line, whose, false, mine->partition,
+                                         mine->partition_count, &info->keys);
+    if (mine->partition_count < live_count)
         table_check_report(check, mine->line,
                            "the partition key of %s has %zu attributes, but %zu in the map", whose,
-                           count, mine->partition_count);
-    count = table_check_sort_of(&info->keys, theirs);
-    table_check_side(check, mine->line, whose, "sort", mine->sort, mine->sort_count, theirs, count);
+                           live_count, mine->partition_count);
+    table_check_side(check, mine->line, whose, true, mine->sort, mine->sort_count, &info->keys);
     for (size_t i = 0; i < mine->include_count; i++)
         if (!table_check_index_holds(info, mine->includes[i]) &&
             !model_is_key(check->table, mine->includes[i]))
@@ -140,73 +100,63 @@ static void table_check_index(const struct table_check *check, const struct map_
         table_check_report(check, mine->line, "%s is a global index; remove \"local\"", whose);
 }
 
-/* Reports a path that would show items of an index as whole although the index does not hold them.
- */
-static void table_check_projection(const struct table_check *check,
-                                   const struct map_pattern *pattern)
-{
-    const struct index_info *info =
-        pattern->index ? table_check_find_index(check->info, pattern->index->name) : NULL;
-    if (!info || info->projection == PROJECTS_ALL || pattern->hydrates)
-        return;
-    table_check_report(
-        check, pattern->line,
-        "\"%s\" would show incomplete items, because index %s of %s does not project all "
-        "attributes; it must be hydrated: declare \"projects\": \"%s\" in the index",
-        pattern->path, pattern->index->name, check->name,
-        table_check_projection_word(info->projection));
-}
-
-static void table_check_held(const struct table_check *check, const struct map_pattern *pattern,
-                             const struct index_info *info, const char *member,
-                             const char *attribute)
-{
-    if (table_check_index_holds(info, attribute) || model_is_key(check->table, attribute))
-        return;
-    table_check_report(check, pattern->line,
-                       "\"%s\" of \"%s\" tests %s, which index %s of %s does not hold, so that "
-                       "each item would seem to "
-                       "lack it",
-                       member, pattern->path, attribute, pattern->index->name, check->name);
-}
-
-struct table_look {
+/* A path of an index, whose attributes are compared with those that the live index holds. */
+struct index_path {
     const struct table_check *check;
     const struct map_pattern *pattern;
     const struct index_info *info;
+    const char *member; /* of the path: "filter" or "pick" */
 };
 
-static bool table_check_look(void *arg, const char *attribute)
+/* Without the attribute in the index, each item would seem to lack it for a filter, and a pick
+ * would fail. */
+static bool table_check_attribute(void *arg, const char *attribute)
 {
-    struct table_look *look = arg;
-    table_check_held(look->check, look->pattern, look->info, "filter", attribute);
+    const struct index_path *path = arg;
+    if (!table_check_index_holds(path->info, attribute) &&
+        !model_is_key(path->check->table, attribute))
+        table_check_report(path->check, path->pattern->line,
+                           "\"%s\" of \"%s\" tests %s, which index %s of %s does not hold, so that "
+                           "each item would seem to lack it",
+                           path->member, path->pattern->path, attribute, path->pattern->index->name,
+                           path->check->name);
     return true;
 }
 
-/* Compares the attributes that filters and picks test with those that the live index holds. For a
- * filter, each item would seem to lack the attribute; a pick would fail. */
-static void table_check_looks(const struct table_check *check, const struct map_pattern *pattern)
+static void table_check_path(const struct table_check *check, const struct map_pattern *pattern)
 {
-    const struct index_info *info =
-        pattern->index ? table_check_find_index(check->info, pattern->index->name) : NULL;
-    if (!info)
+    static const char *const words[] = {
+        [PROJECTS_ALL] = "all", [PROJECTS_SOME] = "some", [PROJECTS_KEYS] = "keys"};
+    struct index_path path = {.check = check, .pattern = pattern, .member = "filter"};
+    path.info = pattern->index ? table_check_find_index(check->info, pattern->index->name) : NULL;
+    if (!path.info)
         return;
-    struct table_look look = {check, pattern, info};
+    if (path.info->projection != PROJECTS_ALL && !pattern->hydrates)
+        table_check_report(
+            check, pattern->line,
+            "\"%s\" would show incomplete items, because index %s of %s does not project all "
+            "attributes; it must be hydrated: declare \"projects\": \"%s\" in the index",
+            pattern->path, pattern->index->name, check->name, words[path.info->projection]);
     for (size_t i = 0; i < pattern->filter_count; i++)
-        condition_each_attribute(&pattern->filter[i], table_check_look, &look);
+        condition_each_attribute(&pattern->filter[i], table_check_attribute, &path);
+    path.member = "pick";
     if (pattern->pick)
-        table_check_held(check, pattern, info, "pick", pattern->pick_attribute);
+        table_check_attribute(&path, pattern->pick_attribute);
 }
 
 void table_check_run(const struct model *table, const char *name, const struct table_info *info,
                      check_finding_fn *fn, void *arg)
 {
     struct table_check check = {table, name, info, fn, arg};
-    table_check_base(&check);
+    unsigned line = table->kinds->line;
+    table_check_side(&check, line, name, false, table->keys, 1, &info->keys);
+    if (info->keys.sort_count > 0 && table->key_count == 1)
+        table_check_report(&check, line,
+                           "%s has the sort key %.*s, which the map's \"records\" lack", name,
+                           (int)info->keys.sort[0].name.size, info->keys.sort[0].name.data);
+    table_check_side(&check, line, name, true, table->keys + 1, table->key_count - 1, &info->keys);
     for (const struct map_index *index = table->indexes; index; index = index->next)
         table_check_index(&check, index);
-    for (const struct map_pattern *each = table->patterns; each; each = each->next) {
-        table_check_projection(&check, each);
-        table_check_looks(&check, each);
-    }
+    for (const struct map_pattern *each = table->patterns; each; each = each->next)
+        table_check_path(&check, each);
 }

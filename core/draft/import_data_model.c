@@ -35,10 +35,14 @@ static const char *data_model_needed_text(struct import_reader *reader, struct j
     return text;
 }
 
-/* The type of an entity's field as a key attribute has it. */
-static enum value_type data_model_field_type(struct json entity, struct span name)
+/* The type of a key with TEMPLATE: that of the field, if the template is one field; else a text. */
+static enum value_type data_model_find_type(struct json entity, struct span template)
 {
     static const char *const numbers[] = {"integer", "decimal", "float", "number"};
+    if (template.size <= 2 || template.data[0] != '{' ||
+        memchr(template.data, '}', template.size) != template.data + template.size - 1)
+        return VALUE_S;
+    struct span name = span_of(template.data + 1, template.size - 2);
     struct json field = json_first(json_member(entity, "fields"));
     while (json_present(field) && !json_string_is(json_member(field, "name"), name))
         field = json_next(field);
@@ -46,15 +50,6 @@ static enum value_type data_model_field_type(struct json entity, struct span nam
         if (json_string_is(json_member(field, "type"), span_text(numbers[i])))
             return VALUE_N;
     return VALUE_S;
-}
-
-/* The type of a key with TEMPLATE: that of the field, if the template is one field; else a text. */
-static enum value_type data_model_template_type(struct json entity, struct span template)
-{
-    bool alone = template.size > 2 && template.data[0] == '{' &&
-                 memchr(template.data, '}', template.size) == template.data + template.size - 1;
-    return alone ? data_model_field_type(entity, span_of(template.data + 1, template.size - 2))
-                 : VALUE_S;
 }
 
 /* Reads the template VALUE of a key attribute. */
@@ -71,7 +66,7 @@ static enum kind_key data_model_read_template(struct data_model_table *to, struc
         import_reader_leave_out(to->reader, value, "this template: %s", wrong);
         return KIND_KEY_LEFT_OUT;
     }
-    *type = data_model_template_type(to->entity, span_text(text));
+    *type = data_model_find_type(to->entity, span_text(text));
     return KIND_KEY_FOUND;
 }
 
@@ -92,19 +87,6 @@ static void data_model_read_index_side(struct data_model_table *to, struct json 
     }
 }
 
-static void data_model_read_projection(struct data_model_table *to, struct json owner,
-                                       struct declared_index *index)
-{
-    struct json projection = json_member(owner, "projection");
-    if (json_string_is(projection, SPAN_LITERAL("ALL")))
-        index->projects = PROJECTS_ALL;
-    if (json_string_is(projection, SPAN_LITERAL("KEYS_ONLY")))
-        index->projects = PROJECTS_KEYS;
-    if (!json_string_is(projection, SPAN_LITERAL("INCLUDE")))
-        return;
-    import_reader_add_includes(to->reader, index, json_member(owner, "included_attributes"));
-}
-
 static void data_model_read_indexes(struct data_model_table *to, struct json list)
 {
     for (struct json each = json_first(list); json_present(each); each = json_next(each)) {
@@ -115,7 +97,13 @@ static void data_model_read_indexes(struct data_model_table *to, struct json lis
             continue;
         data_model_read_index_side(to, each, "partition_key", false, index);
         data_model_read_index_side(to, each, "sort_key", true, index);
-        data_model_read_projection(to, each, index);
+        struct json projection = json_member(each, "projection");
+        if (json_string_is(projection, SPAN_LITERAL("ALL")))
+            index->projects = PROJECTS_ALL;
+        if (json_string_is(projection, SPAN_LITERAL("KEYS_ONLY")))
+            index->projects = PROJECTS_KEYS;
+        if (json_string_is(projection, SPAN_LITERAL("INCLUDE")))
+            import_reader_add_includes(to->reader, index, json_member(each, "included_attributes"));
     }
 }
 

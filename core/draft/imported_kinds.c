@@ -3,12 +3,12 @@
 #include "core/draft/declare.h"
 
 /* The keys of a table of which no kind could be read. */
-struct whole_keys {
+struct imported_whole_keys {
     const struct declared_table *table;
     struct attribute_parts *names;
 };
 
-static bool kinds_is_own_key(const struct imported_kind *kind, const char *attribute)
+static bool imported_kinds_is_own_key(const struct imported_kind *kind, const char *attribute)
 {
     return strcmp(kind->keys[0], attribute) == 0 ||
            (kind->keys[1] && strcmp(kind->keys[1], attribute) == 0);
@@ -16,7 +16,7 @@ static bool kinds_is_own_key(const struct imported_kind *kind, const char *attri
 
 /* Whether the attribute's type is known: declared, or text by default, from a kind that was added
  * before. */
-static bool kinds_is_settled(const struct declared_table *table, const char *attribute)
+static bool imported_kinds_is_settled(const struct declared_table *table, const char *attribute)
 {
     if (declare_find_type(table, attribute) != VALUE_S ||
         declare_is_table_key(table, span_text(attribute)))
@@ -32,15 +32,17 @@ static bool kinds_is_settled(const struct declared_table *table, const char *att
 }
 
 /* KIND's format of an attribute, which must have one type in all kinds. */
-static enum kind_key kinds_find_key(struct import_reader *reader, struct declared_table *table,
-                                    const struct imported_kind *kind, const char *attribute,
-                                    struct format *format)
+static enum kind_key imported_kinds_find_key(struct import_reader *reader,
+                                             struct declared_table *table,
+                                             const struct imported_kind *kind,
+                                             const char *attribute, struct format *format)
 {
     enum value_type type = VALUE_S;
     enum kind_key found = kind->key(kind->context, attribute, format, &type);
     if (found != KIND_KEY_FOUND)
         return found;
-    if (kinds_is_settled(table, attribute) && declare_find_type(table, attribute) != type) {
+    if (imported_kinds_is_settled(table, attribute) &&
+        declare_find_type(table, attribute) != type) {
         import_reader_leave_out(
             reader, kind->at, "its %s is of type %s, but of type %s elsewhere in the table",
             attribute, value_type_name(type), value_type_name(declare_find_type(table, attribute)));
@@ -51,19 +53,11 @@ static enum kind_key kinds_find_key(struct import_reader *reader, struct declare
     return KIND_KEY_FOUND;
 }
 
-static const struct declared_record *kinds_same_keys(const struct declared_table *table,
-                                                     const struct format *formats, size_t count)
-{
-    for (const struct declared_record *each = table->records; each; each = each->next)
-        if (format_alike(&each->keys[0].format, &formats[0]) &&
-            (count < 2 || format_alike(&each->keys[1].format, &formats[1])))
-            return each;
-    return NULL;
-}
-
-static struct declared_record *kinds_add_record(struct import_reader *reader,
-                                                struct declared_table *table,
-                                                const struct imported_kind *kind)
+/* Adds the kind's record, unless it lacks a key of the table, or another kind has the same formats.
+ */
+static struct declared_record *imported_kinds_add_record(struct import_reader *reader,
+                                                         struct declared_table *table,
+                                                         const struct imported_kind *kind)
 {
     struct format formats[2] = {0};
     size_t count = kind->keys[1] ? 2 : 1;
@@ -71,7 +65,8 @@ static struct declared_record *kinds_add_record(struct import_reader *reader,
     while (*types_end)
         types_end = &(*types_end)->next;
     for (size_t i = 0; i < count; i++) {
-        enum kind_key found = kinds_find_key(reader, table, kind, kind->keys[i], &formats[i]);
+        enum kind_key found =
+            imported_kinds_find_key(reader, table, kind, kind->keys[i], &formats[i]);
         if (found == KIND_KEY_ABSENT)
             import_reader_leave_out(reader, kind->at, "it has no %s, a key of the table",
                                     kind->keys[i]);
@@ -80,7 +75,10 @@ static struct declared_record *kinds_add_record(struct import_reader *reader,
             return NULL;
         }
     }
-    const struct declared_record *same = kinds_same_keys(table, formats, count);
+    const struct declared_record *same = table->records;
+    while (same && !(format_alike(&same->keys[0].format, &formats[0]) &&
+                     (count < 2 || format_alike(&same->keys[1].format, &formats[1]))))
+        same = same->next;
     if (same) {
         import_reader_leave_out(
             reader, kind->at,
@@ -99,25 +97,26 @@ static struct declared_record *kinds_add_record(struct import_reader *reader,
 }
 
 /* Key attribute I of an index: first those of the partition key, then those of the sort key. */
-static struct declared_key *kinds_index_key(struct declared_index *index, size_t i)
+static struct declared_key *imported_kinds_index_key(struct declared_index *index, size_t i)
 {
     return i < index->partition_count ? &index->partition[i]
                                       : &index->sort[i - index->partition_count];
 }
 
-static void kinds_add_to_index(struct import_reader *reader, struct declared_table *table,
-                               struct declared_index *index, const struct imported_kind *kind)
+static void imported_kinds_add_to_index(struct import_reader *reader, struct declared_table *table,
+                                        struct declared_index *index,
+                                        const struct imported_kind *kind)
 {
     struct format formats[2 * KEY_MAX_ATTRIBUTES] = {0};
     size_t count = index->partition_count + index->sort_count, found = 0, own = 0;
     const char *missing = NULL;
     for (size_t i = 0; i < count; i++) {
-        const char *attribute = kinds_index_key(index, i)->attribute;
-        if (kinds_is_own_key(kind, attribute)) {
+        const char *attribute = imported_kinds_index_key(index, i)->attribute;
+        if (imported_kinds_is_own_key(kind, attribute)) {
             own++;
             continue;
         }
-        enum kind_key key = kinds_find_key(reader, table, kind, attribute, &formats[i]);
+        enum kind_key key = imported_kinds_find_key(reader, table, kind, attribute, &formats[i]);
         if (key == KIND_KEY_LEFT_OUT)
             return;
         if (key == KIND_KEY_ABSENT)
@@ -131,32 +130,35 @@ static void kinds_add_to_index(struct import_reader *reader, struct declared_tab
     if (missing || own == count)
         return;
     for (size_t i = 0; i < count; i++)
-        if (!kinds_is_own_key(kind, kinds_index_key(index, i)->attribute))
-            declare_kind_format(reader->arena, kinds_index_key(index, i), kind->name, &formats[i]);
+        if (!imported_kinds_is_own_key(kind, imported_kinds_index_key(index, i)->attribute))
+            declare_kind_format(reader->arena, imported_kinds_index_key(index, i), kind->name,
+                                &formats[i]);
 }
 
 void imported_kinds_add(struct import_reader *reader, struct declared_table *table,
                         const struct imported_kind *kind)
 {
-    struct declared_record *record = kinds_add_record(reader, table, kind);
+    struct declared_record *record = imported_kinds_add_record(reader, table, kind);
     if (!record)
         return;
     for (struct declared_index *index = table->indexes; index; index = index->next)
-        kinds_add_to_index(reader, table, index, kind);
+        imported_kinds_add_to_index(reader, table, index, kind);
 }
 
 /* Drops indexes whose partition key could not be read. In an index, a key of the table is one part.
  */
-static void kinds_resolve_indexes(struct import_reader *reader, struct attribute_parts *names,
-                                  struct json at, struct declared_table *table)
+static void imported_kinds_resolve_indexes(struct import_reader *reader,
+                                           struct attribute_parts *names, struct json at,
+                                           struct declared_table *table)
 {
     for (struct declared_index *index = table->indexes, *next; index; index = next) {
         next = index->next;
-        for (size_t i = 0; i < index->partition_count + index->sort_count; i++)
-            if (declare_is_table_key(table, span_text(kinds_index_key(index, i)->attribute)) &&
-                key_template_add_part(names, &kinds_index_key(index, i)->format,
-                                      span_text(kinds_index_key(index, i)->attribute)))
+        for (size_t i = 0; i < index->partition_count + index->sort_count; i++) {
+            struct declared_key *key = imported_kinds_index_key(index, i);
+            if (declare_is_table_key(table, span_text(key->attribute)) &&
+                key_template_add_part(names, &key->format, span_text(key->attribute)))
                 reader->arena->failed = true;
+        }
         if (index->partition_count > 0)
             continue;
         import_reader_leave_out(reader, at, "index %s: its partition key is unknown", index->name);
@@ -164,22 +166,11 @@ static void kinds_resolve_indexes(struct import_reader *reader, struct attribute
     }
 }
 
-/* Drops the types of attributes that were keys of a dropped index only. */
-static void kinds_drop_idle_types(struct declared_table *table)
-{
-    struct declared_type **next = &table->types;
-    while (*next)
-        if (declare_is_key(table, span_text((*next)->attribute)))
-            next = &(*next)->next;
-        else
-            *next = (*next)->next;
-}
-
 /* Possible separators: no character of identifiers. */
 static const char separators[] = "#|:/~;!^$@+=,";
 
 /* Counts the characters that follow a part of a key. */
-static void kinds_count_separators(const struct format *format, size_t *counts)
+static void imported_kinds_count_separators(const struct format *format, size_t *counts)
 {
     for (size_t i = 1; i < format->count; i++) {
         const struct format_piece *piece = &format->pieces[i];
@@ -189,17 +180,18 @@ static void kinds_count_separators(const struct format *format, size_t *counts)
     }
 }
 
-static void kinds_choose_separator(struct declared_table *table)
+static void imported_kinds_choose_separator(struct declared_table *table)
 {
     size_t counts[sizeof separators] = {0}, best = 0;
     for (const struct declared_record *record = table->records; record; record = record->next)
         for (size_t i = 0; i < record->key_count; i++)
-            kinds_count_separators(&record->keys[i].format, counts);
+            imported_kinds_count_separators(&record->keys[i].format, counts);
     for (struct declared_index *index = table->indexes; index; index = index->next)
         for (size_t i = 0; i < index->partition_count + index->sort_count; i++)
-            for (const struct declared_kind_format *each = kinds_index_key(index, i)->by_kind; each;
-                 each = each->next)
-                kinds_count_separators(&each->format, counts);
+            for (const struct declared_kind_format *each =
+                     imported_kinds_index_key(index, i)->by_kind;
+                 each; each = each->next)
+                imported_kinds_count_separators(&each->format, counts);
     for (size_t i = 1; i + 1 < sizeof separators; i++)
         if (counts[i] > counts[best])
             best = i;
@@ -207,10 +199,10 @@ static void kinds_choose_separator(struct declared_table *table)
 }
 
 /* A key attribute as one open part. */
-static enum kind_key kinds_find_whole(void *context, const char *attribute, struct format *format,
-                                      enum value_type *type)
+static enum kind_key imported_kinds_find_whole(void *context, const char *attribute,
+                                               struct format *format, enum value_type *type)
 {
-    struct whole_keys *keys = context;
+    struct imported_whole_keys *keys = context;
     *type = declare_find_type(keys->table, attribute);
     if (key_template_add_part(keys->names, format, span_text(attribute)))
         return KIND_KEY_LEFT_OUT;
@@ -221,11 +213,15 @@ static enum kind_key kinds_find_whole(void *context, const char *attribute, stru
 void imported_kinds_finish(struct import_reader *reader, struct attribute_parts *names,
                            struct json at, struct declared_table *table, const char *const keys[2])
 {
-    struct whole_keys whole = {table, names};
-    struct imported_kind item = {"item", at, {keys[0], keys[1]}, kinds_find_whole, &whole};
+    struct imported_whole_keys whole = {table, names};
+    struct imported_kind item = {"item", at, {keys[0], keys[1]}, imported_kinds_find_whole, &whole};
     if (!table->records)
         imported_kinds_add(reader, table, &item);
-    kinds_resolve_indexes(reader, names, at, table);
-    kinds_drop_idle_types(table);
-    kinds_choose_separator(table);
+    imported_kinds_resolve_indexes(reader, names, at, table);
+    for (struct declared_type **type = &table->types; *type;)
+        if (declare_is_key(table, span_text((*type)->attribute)))
+            type = &(*type)->next;
+        else
+            *type = (*type)->next; /* a key of a dropped index only */
+    imported_kinds_choose_separator(table);
 }
