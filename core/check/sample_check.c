@@ -514,7 +514,7 @@ struct sample_report {
     const struct sample_check *sample;
     sample_report_fn *fn;
     void *arg;
-    struct buf unread; /* the kinds of which no item was read: "note, tag" */
+    struct buf unread; /* the kinds without an item: "note, tag" */
 };
 
 static void sample_check_print(const struct sample_report *report, enum sample_verdict verdict,
@@ -588,7 +588,7 @@ static void sample_check_print_attribute(const struct sample_report *report, con
                            items, read);
     else
         sample_check_print(report, SAMPLE_UNPROVEN, sample->table->line,
-                           "%s in %s that %s; it may be in %s, of which no item was read", text,
+                           "%s in %s that %s; it may be in %s, whose items were not read", text,
                            items, read, buf_text(&report->unread));
 }
 

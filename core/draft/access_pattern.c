@@ -61,7 +61,7 @@ static const struct declared_key *access_pattern_sort_keys(const struct access_p
     return pattern->index ? pattern->index->sort : pattern->record->keys + 1;
 }
 
-/* The index of the parameter NAME; COUNT when there is none. */
+/* The index of the parameter NAME; COUNT if absent. */
 static size_t access_pattern_find_parameter(const struct access_pattern *pattern, const char *name)
 {
     size_t i = 0;

@@ -6,15 +6,10 @@
 
 enum { LONGEST_WORD = 40, LONGEST_NAME = 255 };
 
-static bool clue_is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
 bool clue_is_tag(struct span text)
 {
     size_t letters = text.size;
-    if (text.size < 1 || text.size > LONGEST_WORD || !clue_is_upper(text.data[0]))
+    if (text.size < 1 || text.size > LONGEST_WORD || !ascii_is_upper(text.data[0]))
         return false;
     while (ascii_is_digit(text.data[letters - 1])) /* the first is a letter */
         letters--;
@@ -22,7 +17,7 @@ bool clue_is_tag(struct span text)
         return false;
     for (size_t i = 0; i < letters; i++) {
         bool joins = text.data[i] == '_' || text.data[i] == '-';
-        if (!clue_is_upper(text.data[i]) && !(joins && i + 1 < letters))
+        if (!ascii_is_upper(text.data[i]) && !(joins && i + 1 < letters))
             return false;
     }
     return true;
@@ -30,7 +25,7 @@ bool clue_is_tag(struct span text)
 
 bool clue_is_letter(struct span text)
 {
-    return text.size == 1 && (clue_is_upper(text.data[0]) || ascii_is_lower(text.data[0]));
+    return text.size == 1 && ascii_is_letter(text.data[0]);
 }
 
 bool clue_is_word(struct span text)
@@ -42,13 +37,13 @@ bool clue_is_word(struct span text)
     for (size_t i = 0; i < text.size; i++) {
         char c = text.data[i];
         bool joins = (c == '_' || c == '-' || c == ' ') && i > 0 && i + 1 < text.size;
-        if (!clue_is_upper(c) && !ascii_is_lower(c) && !joins)
+        if (!ascii_is_letter(c) && !joins)
             return false;
     }
     return true;
 }
 
-/* Whether TEXT has the form, as far as it goes: 0 stands for a digit. */
+/* Whether TEXT begins like FORM, in which 0 is any digit. */
 static bool clue_has_form(struct span text, const char *form)
 {
     for (size_t i = 0; i < text.size && form[i]; i++)
@@ -80,7 +75,8 @@ bool clue_is_time(struct span text)
     return true;
 }
 
-/* NAME in lower case, without what joins words. Its length; what is longer than any name is cut. */
+/* Writes NAME in lower case, without the characters that join words. Returns the length; a longer
+ * name is cut. */
 static size_t clue_simplify(struct span name, char out[LONGEST_NAME + 1])
 {
     size_t size = 0;
@@ -88,7 +84,7 @@ static size_t clue_simplify(struct span name, char out[LONGEST_NAME + 1])
         char c = name.data[i];
         if (c == '_' || c == '-' || c == '.' || c == ' ')
             continue;
-        out[size++] = clue_is_upper(c) ? (char)(c - 'A' + 'a') : c;
+        out[size++] = ascii_is_upper(c) ? (char)(c - 'A' + 'a') : c;
     }
     out[size] = '\0';
     return size;
@@ -117,8 +113,8 @@ bool clue_is_of_tag(struct span name, struct span tag)
     return false;
 }
 
-/* Whether the simplified NAME is one of WORDS, or, with ANYWHERE, has one in it. WORDS ends in
- * NULL. */
+/* Whether the simplified NAME is one of WORDS, or, with ANYWHERE, contains one. WORDS ends in NULL.
+ */
 static bool clue_has_one_of(struct span name, const char *const *words, bool anywhere)
 {
     char simple[LONGEST_NAME + 1];
@@ -173,7 +169,7 @@ bool clue_names_an_end(struct span name)
     return clue_has_one_of(name, words, true);
 }
 
-/* The last word of NAME, but for numbers: "At" of "createdAt", "date" of "order_date_2". */
+/* The last word of NAME, without numbers: "At" of "createdAt", "date" of "order_date_2". */
 static struct span clue_last_word(struct span name)
 {
     while (name.size > 0 &&
@@ -182,7 +178,7 @@ static struct span clue_last_word(struct span name)
     size_t from = name.size;
     while (from > 0 && ascii_is_lower(name.data[from - 1]))
         from--;
-    if (from > 0 && from < name.size && clue_is_upper(name.data[from - 1]))
+    if (from > 0 && from < name.size && ascii_is_upper(name.data[from - 1]))
         from--;
     return span_from(name, from);
 }

@@ -119,7 +119,7 @@ static bool environments_set_has(const struct shared_prefixes *set, struct span 
     return false;
 }
 
-/* The index of the table called PREFIX BASE; COUNT when there is none. */
+/* The index of the table called PREFIX BASE; COUNT if absent. */
 static size_t environments_find_table(const struct environment_draft *draft, struct span prefix,
                                       struct span base)
 {
@@ -146,7 +146,7 @@ static bool environments_is_usual(struct span word)
     return false;
 }
 
-/* The first usual word of PREFIX; empty when there is none. */
+/* The first usual word of PREFIX; empty if absent. */
 static struct span environments_find_usual(struct span prefix)
 {
     size_t from = 0;

@@ -54,7 +54,7 @@ static bool whole_kind_is_narrow(const struct declared_table *table, const char 
     return otherwise && whole_kind_has_values(table, part);
 }
 
-/* The part that some kind has for all of the attribute; NULL when there is none. */
+/* The part that some kind has for all of the attribute; NULL if absent. */
 static const char *whole_kind_known_part(const struct declared_table *table, const char *attribute)
 {
     for (const struct declared_record *each = table->records; each; each = each->next)

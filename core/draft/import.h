@@ -16,8 +16,8 @@ bool import_model(struct arena *arena, const char *file, struct span text, struc
                   struct error *err);
 
 /* Makes the tables of IMPORTED, from the model FILE, a map without environments. Its note lists
- * what was left out, and MORE (or NULL), which has whole sentences in a line each. False when
- * memory ran out. */
+ * the parts that were left out, and MORE (or NULL), which has whole sentences in a line each. False
+ * when memory ran out. */
 bool import_draft_map(struct arena *arena, const char *file, const struct imported *imported,
                       const char *more, struct declared_map *map);
 

@@ -18,7 +18,7 @@ struct electrodb_entity {
     struct electrodb_table *to;
     struct json at, attributes, indexes;
     const char *name, *service, *version;
-    const char *table; /* NULL when it has none */
+    const char *table; /* NULL if absent */
     bool read;         /* with all others of its table */
     bool usable;       /* it has the table's key */
     bool
@@ -333,7 +333,7 @@ static const char *electrodb_find_field(const struct electrodb_entity *entity, s
     return json_present(stored) ? import_reader_text(reader, stored) : text;
 }
 
-/* The attribute of SIDE, of a composite index, that is stored as STORED; absent if there is none.
+/* The attribute of SIDE, of a composite index, that is stored as STORED; absent if not found.
  */
 static struct json electrodb_find_composite(const struct electrodb_entity *entity, struct json side,
                                             const char *stored)

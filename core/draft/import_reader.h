@@ -59,7 +59,7 @@ struct finding_at import_reader_at(struct import_reader *reader, struct json at)
 /* A string as a C string in the arena; NULL when VALUE is no string, is empty, or holds a NUL. */
 const char *import_reader_text(struct import_reader *reader, struct json value);
 
-/* A table. BASE_NAME is its name at the service, IMPORT_NO_TABLE_NAME when the model has none. Its
+/* A table. BASE_NAME is its name at the service, IMPORT_NO_TABLE_NAME if the model lacks one. Its
  * directory is PATH_NAME if a name can hold that; each table has another directory. NULL beyond
  * IMPORT_MAX_TABLES. */
 struct declared_table *import_reader_add_table(struct import_reader *reader, struct json at,

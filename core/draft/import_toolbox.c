@@ -138,7 +138,7 @@ static const char *toolbox_add_value(const struct toolbox_entity *entity, struct
     return wrong;
 }
 
-/* Reads the format of an attribute that is a key. Returns NULL, or the reason why it has none. */
+/* Reads the format of an attribute that is a key. Returns NULL, or the reason why not. */
 static const char *toolbox_read_key(const struct toolbox_entity *entity, struct json name,
                                     struct json attribute, struct format *format,
                                     enum value_type *type)

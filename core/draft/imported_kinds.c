@@ -2,7 +2,7 @@
 
 #include "core/draft/declare.h"
 
-/* The keys of a table of which no kind could be read. */
+/* The keys of a table without readable kinds. */
 struct imported_whole_keys {
     const struct declared_table *table;
     struct attribute_parts *names;

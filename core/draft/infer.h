@@ -8,7 +8,7 @@
 #include "core/json/json.h"
 #include "core/map/declaration.h"
 
-/* Further items, and items beyond so many bytes of JSON, are only counted. */
+/* Items beyond these limits are only counted. */
 enum { INFER_MOST_ITEMS = 2000, INFER_MOST_BYTES = 16 << 20 };
 
 /* The sampled items of one table. */

@@ -27,7 +27,7 @@ static const struct token *inferred_parts_token(const struct unnamed_part *part,
     return &part->column->shapes[part->rows[i]].tokens[part->at];
 }
 
-/* The word before the part; empty when there is none. */
+/* The word before the part; empty if absent. */
 static struct span inferred_parts_word_before(const struct unnamed_part *part)
 {
     const struct key_shape *shape = &part->column->shapes[part->rows[0]];

@@ -9,7 +9,7 @@
 /* The name of one part of keys that are alike. */
 struct part_name {
     const char *name;      /* NULL: a word, not a part */
-    struct span attribute; /* the attribute with the part's values; empty when there is none */
+    struct span attribute; /* the attribute with the part's values; empty if absent */
 };
 
 /* A part of a kind's keys, and its value in each item of the kind. */

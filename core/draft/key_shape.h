@@ -12,7 +12,7 @@ enum { KEY_SHAPE_MAX_TOKENS = 10 };
 struct token {
     struct span text;      /* borrowed of the item */
     struct span label;     /* text before a part, in the same token: "user_"; borrowed */
-    struct span attribute; /* the attribute that LABEL names; empty when there is none */
+    struct span attribute; /* the attribute that LABEL names; empty if absent */
     bool literal;          /* a word */
     bool open;             /* a part with separators in it */
 };

@@ -9,7 +9,8 @@
  * the same order, without the notes. OUT is marked as failed when memory ran out. */
 void map_writer_write(const struct declared_map *map, struct buf *out);
 
-/* Adds the comments of a first map: notes for MAP and its first table, where these have none. */
+/* Adds the comments of a first map: notes for MAP and its first table, which keep their own notes.
+ */
 void map_writer_add_comments(struct declared_map *map);
 
 #endif

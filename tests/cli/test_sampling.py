@@ -171,8 +171,8 @@ def test_a_secret_of_another_kind_is_not_proven(check):
     words = ["--sample", "/own/jobs/done/1"]
     lines = check({"JOB#1": {"token": None}, "NOTE#1": {"token": None}}, *words, expect=1)
     assert findings(lines) == [] and unproven(lines) == [
-        'token is declared as "secret", but is not in the one item that was read; it may be in note, of '
-        "which no item was read"
+        'token is declared as "secret", but is not in the one item that was read; it may be in note, whose '
+        "items were not read"
     ]
 
 
