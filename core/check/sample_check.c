@@ -377,24 +377,6 @@ static bool sample_check_is_index_key(const struct model *table, const char *nam
     return false;
 }
 
-/* "name" or "value" if that looks like a secret; else NULL. A number, a boolean and a null are no
- * secrets. */
-static const char *sample_check_secret_clue(struct span name, struct json value,
-                                            struct arena *arena)
-{
-    struct typed typed = typed_open(value);
-    struct span text;
-    if (typed.tag == TYPED_N || typed.tag == TYPED_NS || typed.tag == TYPED_BOOL ||
-        typed.tag == TYPED_NULL)
-        return NULL;
-    if (secret_clue_in_name(name))
-        return "name";
-    return typed.tag == TYPED_S && typed_text(typed.content, arena, &text) &&
-                   secret_clue_in_value(text)
-               ? "value"
-               : NULL;
-}
-
 /* Warns of attributes that look like secrets and are not masked. Keys can't be masked, because
  * paths spell them. False when memory ran out. */
 static bool sample_check_find_unmasked(const struct checked_item *checked)
@@ -409,8 +391,15 @@ static bool sample_check_find_unmasked(const struct checked_item *checked)
         if (!name || model_is_secret(table, members.list[i].name) || model_is_key(table, name) ||
             sample_check_is_index_key(table, name))
             continue;
-        const char *clue =
-            sample_check_secret_clue(members.list[i].name, members.list[i].value, &arena);
+        struct typed typed = typed_open(members.list[i].value);
+        struct span text;
+        if (typed.tag == TYPED_N || typed.tag == TYPED_NS || typed.tag == TYPED_BOOL ||
+            typed.tag == TYPED_NULL) /* none of these is a secret */
+            continue;
+        const char *clue = secret_clue_in_name(members.list[i].name) ? "name" : NULL;
+        if (!clue && typed.tag == TYPED_S && typed_text(typed.content, &arena, &text) &&
+            secret_clue_in_value(text))
+            clue = "value";
         if (clue)
             sample_check_add_mistake(
                 checked->sample, SAMPLE_WARNING, table->line, name,

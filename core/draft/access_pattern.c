@@ -290,37 +290,32 @@ static bool access_pattern_find_filter_op(struct json condition, enum cond_op *o
     return false;
 }
 
-static const char *access_pattern_read_filter_list(struct access_pattern *pattern,
-                                                   struct json condition,
-                                                   struct declared_condition *out)
-{
-    struct json params = json_member(condition, "params");
-    const char *wrong = json_count(params) ? NULL : "its filter's \"in\" has no \"params\"";
-    out->list = arena_array(pattern->reader->arena, json_count(params), sizeof *out->list);
-    if (!wrong && !out->list)
-        return no_memory;
-    for (struct json each = json_first(params); !wrong && json_present(each);
-         each = json_next(each)) {
-        struct format *value = &out->list[out->list_count++].text;
-        wrong = access_pattern_filter_value(pattern, each, value);
-        if (!wrong)
-            buf_printf(&pattern->filter_steps, "/{%s}", value->pieces[0].param);
-    }
-    return wrong;
-}
-
 static const char *access_pattern_read_filter_condition(struct access_pattern *pattern,
                                                         struct json condition,
                                                         struct declared_condition *out)
 {
-    const char *wrong;
+    struct json params = json_member(condition, "params");
+    const char *wrong = NULL;
     out->target = import_reader_text(pattern->reader, json_member(condition, "field"));
     if (!out->target || !access_pattern_find_filter_op(condition, &out->op))
         return "its filter has a condition that a map does not have";
     if (out->op == COND_EXISTS || out->op == COND_MISSING)
         return NULL;
-    if (out->op == COND_IN)
-        return access_pattern_read_filter_list(pattern, condition, out);
+    if (out->op == COND_IN) {
+        if (json_count(params) == 0)
+            return "its filter's \"in\" has no \"params\"";
+        out->list = arena_array(pattern->reader->arena, json_count(params), sizeof *out->list);
+        if (!out->list)
+            return no_memory;
+        for (struct json each = json_first(params); !wrong && json_present(each);
+             each = json_next(each)) {
+            struct format *value = &out->list[out->list_count++].text;
+            wrong = access_pattern_filter_value(pattern, each, value);
+            if (!wrong)
+                buf_printf(&pattern->filter_steps, "/{%s}", value->pieces[0].param);
+        }
+        return wrong;
+    }
     wrong = access_pattern_filter_value(pattern, json_member(condition, "param"), &out->value);
     if (!wrong && out->op == COND_BETWEEN)
         wrong = access_pattern_filter_value(pattern, json_member(condition, "param2"), &out->upper);

@@ -114,28 +114,6 @@ static void declared_views_add_end(struct arena *arena, struct declared_table *t
     path->limit = count ? 0 : WINDOW_ENDS;
 }
 
-/* The next page behind a key, to walk a long listing. An index may have several items with one key:
- * no page may divide these. */
-static void declared_views_add_page(struct arena *arena, struct declared_table *table,
-                                    const struct view *view, const char *key)
-{
-    struct declared_path *path = declared_views_add_step(
-        arena, table, view, declared_views_write_step(arena, "after:", key, "/"));
-    if (!path)
-        return;
-    declare_where(arena, path, view->attribute, COND_GT,
-                  declared_views_write_step(arena, "", key, ""), NULL);
-    if (path->wheres && !arena->failed) {
-        struct declared_condition *last = path->wheres;
-        while (last->next)
-            last = last->next;
-        last->whole = true;
-    }
-    path->ordered = true;
-    path->limit = WINDOW_PAGE;
-    path->ties = view->index;
-}
-
 void declared_views_add_windows(struct arena *arena, struct declared_table *table,
                                 const struct view *view, const struct window_params *params)
 {
@@ -162,5 +140,20 @@ void declared_views_add_windows(struct arena *arena, struct declared_table *tabl
         return;
     declared_views_add_end(arena, table, view, false, NULL);
     declared_views_add_end(arena, table, view, false, params->count);
-    declared_views_add_page(arena, table, view, params->key);
+    /* the next page behind a key, to walk a long listing; items of an index with one key stay in
+     * one page */
+    struct declared_path *page = declared_views_add_step(
+        arena, table, view, declared_views_write_step(arena, "after:", params->key, "/"));
+    if (!page)
+        return;
+    declare_where(arena, page, view->attribute, COND_GT,
+                  declared_views_write_step(arena, "", params->key, ""), NULL);
+    struct declared_condition *last = page->wheres;
+    while (last && last->next)
+        last = last->next;
+    if (last && !arena->failed)
+        last->whole = true;
+    page->ordered = true;
+    page->limit = WINDOW_PAGE;
+    page->ties = view->index;
 }

@@ -54,19 +54,6 @@ static bool whole_kind_is_narrow(const struct declared_table *table, const char 
     return otherwise && whole_kind_has_values(table, part);
 }
 
-/* The part that some kind has for all of the attribute; NULL if absent. */
-static const char *whole_kind_known_part(const struct declared_table *table, const char *attribute)
-{
-    for (const struct declared_record *each = table->records; each; each = each->next)
-        for (size_t i = 0; i < each->key_count; i++) {
-            const char *part = whole_kind_plain_part(&each->keys[i].format);
-            if (strcmp(each->keys[i].attribute, attribute) == 0 && part &&
-                !whole_kind_is_narrow(table, attribute, part))
-                return part;
-        }
-    return NULL;
-}
-
 /* An open part with a new name for all of the attribute. A key attribute's name is only for that
  * attribute: else a condition on the part would look like one on the attribute. */
 static struct format whole_kind_new_format(struct arena *arena, const struct declared_table *table,
@@ -95,7 +82,13 @@ static const struct declared_record *whole_kind_add(struct arena *arena,
                                        "All items that are of no other kind, by their whole keys."};
     for (size_t i = 0; i < first->key_count; i++) {
         const char *attribute = first->keys[i].attribute;
-        const char *part = whole_kind_known_part(table, attribute);
+        const char *part = NULL; /* that of another kind whose key is whole */
+        for (const struct declared_record *each = first; each && !part; each = each->next)
+            for (size_t k = 0; k < each->key_count && !part; k++)
+                if (strcmp(each->keys[k].attribute, attribute) == 0) {
+                    part = whole_kind_plain_part(&each->keys[k].format);
+                    part = part && !whole_kind_is_narrow(table, attribute, part) ? part : NULL;
+                }
         made.keys[i] =
             (struct declared_key){.attribute = attribute,
                                   .format = part ? declare_whole_format(arena, part, true)
@@ -372,21 +365,6 @@ static bool drafted_paths_binds(const struct path_tree *tree, const char *param)
     return false;
 }
 
-/* Lists the parameters of the tree's path. False when they are too many. */
-static bool drafted_paths_list_params(struct path_tree *tree)
-{
-    for (size_t i = 0; i < tree->count; i++)
-        for (size_t k = 0; k < tree->partition[i].count; k++) {
-            const char *param = tree->partition[i].pieces[k].param;
-            if (!param || drafted_paths_binds(tree, param))
-                continue;
-            if (tree->param_count == MOST_PARAMS)
-                return false;
-            tree->params[tree->param_count++] = param;
-        }
-    return true;
-}
-
 /* Whether some path of the table begins with the step, or a generic one will. */
 static bool drafted_paths_is_taken(const struct drafted_table *to, const char *step)
 {
@@ -574,8 +552,17 @@ static const char *drafted_paths_describe_tree(struct drafted_table *to,
 static void drafted_paths_add_tree(struct drafted_table *to, struct path_tree *tree)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
-    if (drafted_paths_is_generic(to, tree) || !drafted_paths_list_params(tree))
+    if (drafted_paths_is_generic(to, tree))
         return;
+    for (size_t i = 0; i < tree->count; i++)
+        for (size_t k = 0; k < tree->partition[i].count; k++) {
+            const char *param = tree->partition[i].pieces[k].param;
+            if (!param || drafted_paths_binds(tree, param))
+                continue;
+            if (tree->param_count == MOST_PARAMS)
+                return;
+            tree->params[tree->param_count++] = param;
+        }
     bool file = !tree->index && tree->first->key_count == 1;
     drafted_paths_add_root(to, tree, &path);
     for (size_t i = 0; i < tree->param_count; i++)

@@ -108,21 +108,6 @@ static bool generic_view_schema_has(const struct key_schema *keys, const char *a
     return false;
 }
 
-/* Whether the part of ATTRIBUTE must not be called NAME. Another part may have the name; a
- * condition could mean another key attribute; and the names of numbered entries begin with
- * RANK_PARAM. */
-static bool generic_view_is_taken(const struct generic_table *to, const char *name,
-                                  struct span attribute)
-{
-    for (const struct generic_part *part = to->parts; part; part = part->next)
-        if (strcmp(part->name, name) == 0)
-            return true;
-    bool other = generic_view_schema_has(&to->info->keys, name);
-    for (size_t i = 0; i < to->info->index_count; i++)
-        other = other || generic_view_schema_has(&to->info->indexes[i].keys, name);
-    return (other && !span_is(attribute, name)) || strcmp(name, RANK_PARAM) == 0;
-}
-
 /* The part that ATTRIBUTE is, made on its first use. NULL when memory ran out. */
 static const struct generic_part *generic_view_add_part(struct generic_table *to,
                                                         struct span attribute, enum value_type type)
@@ -135,8 +120,19 @@ static const struct generic_part *generic_view_add_part(struct generic_table *to
     const char *wanted = declare_param_name(to->arena, attribute), *name = wanted;
     if (!part || !wanted)
         return NULL;
-    for (unsigned n = 2; name && generic_view_is_taken(to, name, attribute); n++)
+    for (unsigned n = 2; name; n++) {
+        /* another part or key attribute may have the name, or RANK_PARAM, a number in entry names
+         */
+        bool taken = generic_view_schema_has(&to->info->keys, name);
+        for (size_t i = 0; i < to->info->index_count; i++)
+            taken = taken || generic_view_schema_has(&to->info->indexes[i].keys, name);
+        taken = (taken && !span_is(attribute, name)) || strcmp(name, RANK_PARAM) == 0;
+        for (const struct generic_part *other = to->parts; other; other = other->next)
+            taken = taken || strcmp(other->name, name) == 0;
+        if (!taken)
+            break;
         name = declare_other_name(to->arena, wanted, "key", n);
+    }
     *part = (struct generic_part){
         .attribute = arena_text(to->arena, attribute), .name = name, .type = type};
     if (!part->attribute || !part->name)

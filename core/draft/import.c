@@ -232,27 +232,19 @@ static bool import_has_param(const struct declared_table *table, const char *nam
     return false;
 }
 
-/* Whether the part can have NAME in all kinds. */
-static bool import_name_suits(const struct shared_part *part, const char *name)
-{
-    for (struct declared_record *kind = part->first; kind; kind = kind->next) {
-        const char *own = import_find_part(part, kind);
-        if (own && strcmp(own, name) != 0 &&
-            (import_rename_in_kind(part->table, kind, name, NULL) > 0 ||
-             import_has_param(part->table, own) || import_has_param(part->table, name)))
-            return false;
-    }
-    return true;
-}
-
 /* Gives the part one name in all kinds, if some name suits, and notes the model's own name. */
 static void import_merge_part(const struct shared_part *part)
 {
     const char *name = NULL;
     for (struct declared_record *kind = part->first; kind && !name; kind = kind->next) {
         name = import_find_part(part, kind);
-        if (name && !import_name_suits(part, name))
-            name = NULL;
+        for (struct declared_record *other = part->first; name && other; other = other->next) {
+            const char *own = import_find_part(part, other);
+            if (own && strcmp(own, name) != 0 &&
+                (import_rename_in_kind(part->table, other, name, NULL) > 0 ||
+                 import_has_param(part->table, own) || import_has_param(part->table, name)))
+                name = NULL;
+        }
     }
     for (struct declared_record *kind = part->first; kind && name; kind = kind->next) {
         CLEAN_UP(buf_clean_up) struct buf note = {0};

@@ -92,33 +92,30 @@ static bool onetable_is_number(void *context, struct span name)
     return onetable_is_type(json_member_span(model->attributes, name), "number");
 }
 
-static bool onetable_read_value(struct onetable_model *model, struct json value,
-                                struct format *format)
+/* Reads the format of an attribute that is a key. Returns NULL, or the reason why it can't be read.
+ */
+static const char *onetable_read_key(struct onetable_model *model, struct json name,
+                                     struct json attribute, struct format *format,
+                                     enum value_type *type)
 {
     struct onetable_schema *schema = model->schema;
-    if (!json_is(value, JSON_STRING))
-        return onetable_leave_out(schema, value, "its value is computed by a function");
-    const char *text = import_reader_text(schema->reader, value);
-    struct key_template_parts parts = {.names = &schema->names,
-                                       .notation = KEY_TEMPLATE_DOLLAR,
-                                       .part = onetable_add_part,
-                                       .is_number = onetable_is_number,
-                                       .context = model};
-    const char *wrong = text ? key_template_parse(&parts, span_text(text), format) : "it is empty";
-    return !wrong || onetable_leave_out(schema, value, wrong);
-}
-
-static bool onetable_read_plain(struct onetable_model *model, struct json name,
-                                struct json attribute, struct format *format, enum value_type *type)
-{
-    struct onetable_schema *schema = model->schema;
-    const char *text = import_reader_text(schema->reader, name);
+    struct json value = json_member(attribute, "value");
+    const char *text = import_reader_text(schema->reader, json_present(value) ? value : name);
+    const struct key_template_parts parts = {.names = &schema->names,
+                                             .notation = KEY_TEMPLATE_DOLLAR,
+                                             .part = onetable_add_part,
+                                             .is_number = onetable_is_number,
+                                             .context = model};
+    if (json_present(value)) {
+        if (!json_is(value, JSON_STRING))
+            return "its value is computed by a function";
+        return text ? key_template_parse(&parts, span_text(text), format) : "it is empty";
+    }
     if (!onetable_find_type(schema, attribute, type))
-        return onetable_leave_out(schema, name, "a key is a string, a number or a date");
+        return "a key is a string, a number or a date";
     if (onetable_is_true(json_member(attribute, "crypt")))
-        return onetable_leave_out(schema, name, "it is encrypted");
-    const char *wrong = text ? onetable_add_part(model, span_text(text), 0, format) : "it is empty";
-    return !wrong || onetable_leave_out(schema, name, wrong);
+        return "it is encrypted";
+    return text ? onetable_add_part(model, span_text(text), 0, format) : "it is empty";
 }
 
 static enum kind_key onetable_find_key(void *context, const char *attribute, struct format *format,
@@ -128,13 +125,13 @@ static enum kind_key onetable_find_key(void *context, const char *attribute, str
     for (struct json name = json_first(model->attributes), each; json_present(name);
          name = json_next(each)) {
         each = json_next(name);
-        struct json map = json_member(each, "map");
+        struct json map = json_member(each, "map"), value = json_member(each, "value");
         if (!json_string_is(json_present(map) ? map : name, span_text(attribute)))
             continue;
-        struct json value = json_member(each, "value");
-        bool read = json_present(value) ? onetable_read_value(model, value, format)
-                                        : onetable_read_plain(model, name, each, format, type);
-        return read ? KIND_KEY_FOUND : KIND_KEY_LEFT_OUT;
+        const char *wrong = onetable_read_key(model, name, each, format, type);
+        if (wrong)
+            onetable_leave_out(model->schema, json_present(value) ? value : name, wrong);
+        return wrong ? KIND_KEY_LEFT_OUT : KIND_KEY_FOUND;
     }
     if (strcmp(attribute, model->schema->type_field) == 0)
         return key_template_add_literal(model->schema->reader->arena, format,

@@ -145,27 +145,6 @@ void imported_kinds_add(struct import_reader *reader, struct declared_table *tab
         imported_kinds_add_to_index(reader, table, index, kind);
 }
 
-/* Drops indexes whose partition key could not be read. In an index, a key of the table is one part.
- */
-static void imported_kinds_resolve_indexes(struct import_reader *reader,
-                                           struct attribute_parts *names, struct json at,
-                                           struct declared_table *table)
-{
-    for (struct declared_index *index = table->indexes, *next; index; index = next) {
-        next = index->next;
-        for (size_t i = 0; i < index->partition_count + index->sort_count; i++) {
-            struct declared_key *key = imported_kinds_index_key(index, i);
-            if (declare_is_table_key(table, span_text(key->attribute)) &&
-                key_template_add_part(names, &key->format, span_text(key->attribute)))
-                reader->arena->failed = true;
-        }
-        if (index->partition_count > 0)
-            continue;
-        import_reader_leave_out(reader, at, "index %s: its partition key is unknown", index->name);
-        import_reader_drop_index(table, index);
-    }
-}
-
 /* Possible separators: no character of identifiers. */
 static const char separators[] = "#|:/~;!^$@+=,";
 
@@ -217,7 +196,19 @@ void imported_kinds_finish(struct import_reader *reader, struct attribute_parts 
     struct imported_kind item = {"item", at, {keys[0], keys[1]}, imported_kinds_find_whole, &whole};
     if (!table->records)
         imported_kinds_add(reader, table, &item);
-    imported_kinds_resolve_indexes(reader, names, at, table);
+    for (struct declared_index *index = table->indexes, *next; index; index = next) {
+        next = index->next;
+        for (size_t i = 0; i < index->partition_count + index->sort_count; i++) {
+            struct declared_key *key = imported_kinds_index_key(index, i);
+            if (declare_is_table_key(table, span_text(key->attribute)) && /* one part in an index */
+                key_template_add_part(names, &key->format, span_text(key->attribute)))
+                reader->arena->failed = true;
+        }
+        if (index->partition_count > 0)
+            continue;
+        import_reader_leave_out(reader, at, "index %s: its partition key is unknown", index->name);
+        import_reader_drop_index(table, index);
+    }
     for (struct declared_type **type = &table->types; *type;)
         if (declare_is_key(table, span_text((*type)->attribute)))
             type = &(*type)->next;

@@ -268,13 +268,17 @@ static bool infer_is_odd_one(const struct inferred_table *inferred,
     return false;
 }
 
-/* Drops kinds that no word distinguishes: "{sk}#{sk_2}" would match the items of all other kinds.
- */
-static void infer_drop_wordless_kinds(struct inferred_table *inferred)
+/* Gives the parts of all kinds their first names. Drops kinds that no word distinguishes:
+ * "{sk}#{sk_2}" would match the items of all other kinds. False when memory ran out. */
+static bool infer_name_parts(struct inferred_table *inferred)
 {
-    size_t last = inferred->key_count - 1;
-    struct inferred_kind *next;
-    for (struct inferred_kind *kind = inferred->kinds; kind; kind = next) {
+    size_t before = inferred->kind_count, last = inferred->key_count - 1;
+    struct inferred_kind *kind = inferred->kinds, *next;
+    for (size_t i = 0; i < before; i++, kind = kind->next)
+        if (!inferred_parts_name_kind(inferred, kind) || !infer_split_kind(inferred, kind))
+            return false;
+    inferred_parts_share_names(inferred, last);
+    for (kind = inferred->kinds; kind; kind = next) {
         next = kind->next;
         bool odd = infer_is_odd_one(inferred, kind);
         if (!odd && infer_is_understood(kind, last))
@@ -286,42 +290,13 @@ static void infer_drop_wordless_kinds(struct inferred_table *inferred)
         if (odd || !infer_is_understood(kind, 0) || (kind->shapes[last].count > 1 && beside))
             infer_drop_kind(inferred, kind);
     }
-}
-
-/* Finds the kinds and the first names of their parts. False when memory ran out. */
-static bool infer_find_kinds(struct inferred_table *inferred)
-{
-    if (!infer_read_columns(inferred) || !infer_group_items(inferred))
-        return false;
-    size_t before = inferred->kind_count;
-    struct inferred_kind *kind = inferred->kinds;
-    for (size_t i = 0; i < before; i++, kind = kind->next)
-        if (!inferred_parts_name_kind(inferred, kind) || !infer_split_kind(inferred, kind))
-            return false;
-    inferred_parts_share_names(inferred, inferred->key_count - 1);
-    infer_drop_wordless_kinds(inferred);
     return true;
 }
 
 /* The match of items and kinds, by the formats of the kinds, as a mount will match them. */
 
-/* By the form alone: whether a part has the same value at each place is checked later. */
-static bool infer_fits(const struct inferred_table *inferred, const struct declared_record *record,
-                       size_t row)
-{
-    for (size_t i = 0; i < record->key_count; i++) {
-        struct bindings parts = {0};
-        const struct sampled_attribute *key =
-            sampled_item_find(inferred->items[row], span_text(record->keys[i].attribute));
-        if (!key || (key->tag == TYPED_S && !format_match_key(&record->keys[i].format, key->value,
-                                                              inferred->separator, &parts)))
-            return false;
-    }
-    return true;
-}
-
 /* The fitting kind with the most literal bytes; NULL: no kind fits. TIE: another kind has as many.
- */
+ * Only the form counts: whether a part has the same value at each place is checked later. */
 static struct inferred_kind *infer_match_item(const struct inferred_table *inferred, size_t row,
                                               bool *tie)
 {
@@ -332,7 +307,17 @@ static struct inferred_kind *infer_match_item(const struct inferred_table *infer
         size_t bytes = 0;
         for (size_t i = 0; i < kind->record->key_count; i++)
             bytes += format_literal_bytes(&kind->record->keys[i].format);
-        if ((best && bytes < most) || !infer_fits(inferred, kind->record, row))
+        bool fits = !best || bytes >= most;
+        for (size_t i = 0; fits && i < kind->record->key_count; i++) {
+            const struct declared_key *key = &kind->record->keys[i];
+            struct bindings parts = {0};
+            const struct sampled_attribute *attribute =
+                sampled_item_find(inferred->items[row], span_text(key->attribute));
+            fits = attribute &&
+                   (attribute->tag != TYPED_S ||
+                    format_match_key(&key->format, attribute->value, inferred->separator, &parts));
+        }
+        if (!fits)
             continue;
         *tie = best && bytes == most;
         best = kind;
@@ -502,19 +487,6 @@ static bool infer_is_stated(const struct inferred_table *inferred, const struct 
     return true;
 }
 
-/* Whether the note has the name of the part at SIDE and AT already. */
-static bool infer_is_noted(const struct inferred_table *inferred, const struct inferred_kind *kind,
-                           size_t side, size_t at)
-{
-    const char *name = kind->names[side][at].name;
-    for (size_t s = 0; s <= side; s++)
-        for (size_t i = 0; i < (s == side ? at : kind->shapes[s].count); i++)
-            if (infer_is_stated(inferred, kind, &kind->names[s][i]) &&
-                strcmp(kind->names[s][i].name, name) == 0)
-                return true;
-    return false;
-}
-
 static void infer_note_record(struct inferred_table *inferred, struct inferred_kind *kind)
 {
     CLEAN_UP(buf_clean_up) struct buf note = {0};
@@ -525,7 +497,12 @@ static void infer_note_record(struct inferred_table *inferred, struct inferred_k
     for (size_t side = 0; side < inferred->key_count; side++) {
         for (size_t i = 0; i < kind->shapes[side].count; i++) {
             const struct part_name *name = &kind->names[side][i];
-            if (infer_is_stated(inferred, kind, name) && !infer_is_noted(inferred, kind, side, i))
+            bool noted = !infer_is_stated(inferred, kind, name);
+            for (size_t s = 0; s <= side; s++) /* each name once */
+                for (size_t k = 0; k < (s == side ? i : kind->shapes[s].count) && !noted; k++)
+                    noted = infer_is_stated(inferred, kind, &kind->names[s][k]) &&
+                            strcmp(kind->names[s][k].name, name->name) == 0;
+            if (!noted)
                 buf_printf(&note, "%s{%s}",
                            count++ ? ", " : " The items have attributes with the values of ",
                            name->name);
@@ -685,7 +662,8 @@ struct declared_table *inference_end(struct inference *inference, struct arena *
     if (ok)
         *inferred.table = *inference->described;
     if (ok && inference->stored > 0) {
-        ok = infer_find_kinds(&inferred) && infer_make_records(&inferred) &&
+        ok = infer_read_columns(&inferred) && infer_group_items(&inferred) &&
+             infer_name_parts(&inferred) && infer_make_records(&inferred) &&
              inferred_indexes_make(&inferred) && infer_make_params(&inferred);
         if (ok && inferred.kinds) {
             inferred.table->separator = inferred.separator;

@@ -94,33 +94,15 @@ static void json_layout_write_flat(const struct json_layout *node, struct buf *o
     buf_add_text(out, object && node->children ? " }" : object ? "}" : "]");
 }
 
-static size_t json_layout_flat_columns(const struct json_layout *node)
-{
-    CLEAN_UP(buf_clean_up) struct buf flat = {0};
-    json_layout_write_flat(node, &flat);
-    return json_layout_count_columns(buf_span(&flat));
-}
-
 /* Whether the member, with a comma, fits on a line that begins at column INDENT, if its value
  * begins VALUE columns behind that. */
 static bool json_layout_fits(const struct json_layout *node, size_t indent, size_t value)
 {
-    return json_layout_is_plain(node) &&
-           indent + value + json_layout_flat_columns(node) + 1 <= COLUMNS;
-}
-
-/* The width of the longest name among those children of NODE that are on one line each. */
-static size_t json_layout_find_column(const struct json_layout *node, size_t indent)
-{
-    size_t column = 0;
-    if (!node->aligned)
-        return 0;
-    for (const struct json_layout *child = node->children; child; child = child->next) {
-        size_t width = json_layout_name_columns(child);
-        if (width > column && width <= MOST_ALIGNED && json_layout_fits(child, indent, width + 1))
-            column = width;
-    }
-    return column;
+    CLEAN_UP(buf_clean_up) struct buf flat = {0};
+    if (!json_layout_is_plain(node))
+        return false;
+    json_layout_write_flat(node, &flat);
+    return indent + value + json_layout_count_columns(buf_span(&flat)) + 1 <= COLUMNS;
 }
 
 /* One line of a note, broken between words. */
@@ -170,37 +152,35 @@ static void json_layout_write_note(const char *note, size_t indent, struct buf *
     out->failed = out->failed || safe.failed;
 }
 
-static void json_layout_write_value(const struct json_layout *node, size_t indent, struct buf *out);
-
-/* A member or an element on lines of its own. Its value begins in COLUMN, if it fits there. */
-static void json_layout_write_member(const struct json_layout *node, size_t indent, size_t column,
-                                     struct buf *out)
-{
-    size_t width = json_layout_name_columns(node);
-    json_layout_write_note(node->note, indent, out);
-    buf_add_repeated(out, ' ', indent);
-    json_layout_write_name(node, out);
-    if (node->name)
-        buf_add_char(out, ' ');
-    if (width < column && json_layout_fits(node, indent, column + 1))
-        buf_add_repeated(out, ' ', column - width);
-    if (json_layout_fits(node, indent, node->name ? width + 1 : 0))
-        json_layout_write_flat(node, out);
-    else
-        json_layout_write_value(node, indent, out);
-}
-
-/* The value, on several lines unless it is a scalar or empty. */
+/* The value, on several lines unless it is a scalar or empty. Each child is on lines of its own. If
+ * NODE is aligned, the values of children that fit on one line begin in one column. */
 static void json_layout_write_value(const struct json_layout *node, size_t indent, struct buf *out)
 {
+    size_t inner = indent + STEP, column = 0;
     if (node->kind == JSON_LAYOUT_SCALAR || !node->children) {
         json_layout_write_flat(node, out);
         return;
     }
-    size_t column = json_layout_find_column(node, indent + STEP);
+    for (const struct json_layout *child = node->children; child; child = child->next) {
+        size_t width = json_layout_name_columns(child);
+        if (node->aligned && width > column && width <= MOST_ALIGNED &&
+            json_layout_fits(child, inner, width + 1))
+            column = width;
+    }
     buf_add_text(out, node->kind == JSON_LAYOUT_OBJECT ? "{\n" : "[\n");
     for (const struct json_layout *child = node->children; child; child = child->next) {
-        json_layout_write_member(child, indent + STEP, column, out);
+        size_t width = json_layout_name_columns(child);
+        json_layout_write_note(child->note, inner, out);
+        buf_add_repeated(out, ' ', inner);
+        json_layout_write_name(child, out);
+        if (child->name)
+            buf_add_char(out, ' ');
+        if (width < column && json_layout_fits(child, inner, column + 1))
+            buf_add_repeated(out, ' ', column - width);
+        if (json_layout_fits(child, inner, child->name ? width + 1 : 0))
+            json_layout_write_flat(child, out);
+        else
+            json_layout_write_value(child, inner, out);
         buf_add_text(out, !child->next ? "\n" : node->spaced ? ",\n\n" : ",\n");
     }
     buf_add_repeated(out, ' ', indent);

@@ -144,17 +144,6 @@ void map_writer_add_comments(struct declared_map *map)
 
 /* Tables. */
 
-static void map_writer_add_records(struct arena *arena, struct json_layout *to,
-                                   const struct declared_record *records)
-{
-    struct json_layout *rows = map_writer_add_rows(arena, to, "records");
-    for (const struct declared_record *each = records; rows && each; each = each->next) {
-        struct json_layout *row = map_writer_add_object(arena, rows, each->name, each->note);
-        for (size_t i = 0; row && i < each->key_count; i++)
-            map_writer_add_format(arena, row, each->keys[i].attribute, &each->keys[i].format);
-    }
-}
-
 /* One side of an index's key. The short form "job_id" means { "job_id": "{job_id}" }. */
 static void map_writer_add_side(struct arena *arena, struct json_layout *to, const char *name,
                                 const struct declared_key *keys, size_t count)
@@ -470,8 +459,14 @@ static void map_writer_add_table(struct arena *arena, struct json_layout *to,
         return;
     object->open = true;
     map_writer_add_text(arena, object, "table", table->base_name);
-    if (table->records)
-        map_writer_add_records(arena, object, table->records);
+    struct json_layout *records =
+        table->records ? map_writer_add_rows(arena, object, "records") : NULL;
+    const struct declared_record *record = records ? table->records : NULL;
+    for (; record; record = record->next) {
+        struct json_layout *row = map_writer_add_object(arena, records, record->name, record->note);
+        for (size_t i = 0; row && i < record->key_count; i++)
+            map_writer_add_format(arena, row, record->keys[i].attribute, &record->keys[i].format);
+    }
     map_writer_add_indexes(arena, object, table->indexes);
     struct json_layout *types =
         table->types ? map_writer_add_object(arena, object, "types", NULL) : NULL;

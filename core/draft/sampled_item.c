@@ -129,14 +129,6 @@ static void sampled_items_declare_mtime(const struct sampled_item *const *items,
                (int)best.size, best.data, most, most == 1 ? "" : "s", most == 1 ? "has" : "have");
 }
 
-static bool sampled_attribute_looks_secret(const struct sampled_attribute *attribute)
-{
-    enum typed_tag tag = attribute->tag;
-    bool holds_text =
-        tag == TYPED_S || tag == TYPED_B || tag == TYPED_SS || tag == TYPED_M || tag == TYPED_L;
-    return attribute->secret || (holds_text && secret_clue_in_name(attribute->name));
-}
-
 /* Keys are never secret: paths spell them. */
 static void sampled_items_declare_secrets(const struct sampled_item *const *items, size_t count,
                                           struct arena *arena, struct declared_table *table,
@@ -151,7 +143,11 @@ static void sampled_items_declare_secrets(const struct sampled_item *const *item
     for (size_t i = 0; i < count; i++) {
         for (size_t a = 0; a < items[i]->count; a++) {
             const struct sampled_attribute *attribute = &items[i]->attributes[a];
-            if (!sampled_attribute_looks_secret(attribute) || table->secret_count >= MOST_SECRETS)
+            enum typed_tag tag = attribute->tag;
+            bool holds_text = tag == TYPED_S || tag == TYPED_B || tag == TYPED_SS ||
+                              tag == TYPED_M || tag == TYPED_L;
+            if ((!attribute->secret && !(holds_text && secret_clue_in_name(attribute->name))) ||
+                table->secret_count >= MOST_SECRETS)
                 continue;
             bool listed = false;
             for (size_t k = 0; k < table->secret_count; k++)
