@@ -15,7 +15,7 @@ void spent_write(const struct spent *spent, struct buf *out)
 {
     buf_add_text(out, spent->doubted > 0 ? "at most " : "");
     decimal_write(spent->units + spent->doubted, out);
-    buf_add_text(out, spent->units + spent->doubted == 1 ? " capacity unit" : " capacity units");
+    buf_add_text(out, " RCU");
 }
 
 void spent_write_members(const struct spent *spent, const char *name, struct json_writer *json)

@@ -21,7 +21,7 @@ struct spent {
 
 void spent_add(struct spent *sum, const struct spent *more);
 
-/* Appends "52 capacity units", or "at most 180.5 capacity units" if a part is not known. */
+/* Appends "52 capacity units", or "at most 180.5 RCU" if a part is not known. */
 void spent_write(const struct spent *spent, struct buf *out);
 
 /* Appends the member NAME with the stated units; null if none are known. If a part is not known,

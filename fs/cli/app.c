@@ -9,25 +9,21 @@
 #include "core/base/digest.h"
 #include "core/base/printable.h"
 #include "core/describe/texts.h"
+#include "core/json/writer.h"
 #include "core/map/map.h"
 #include "core/read/resolve.h"
 #include "core/sources.h"
-#include "fs/cli/code_prompt.h"
+#include "fs/cli/mount_table.h"
 #include "fs/cli/progress.h"
+#include "fs/cli/prompt.h"
 
 static void app_write_log(void *app, enum log_level level, const char *line)
 {
     app_note(app, level, NULL, line);
 }
 
-/* One that may not be read is there: it is not passed over in silence, with the secrets it names.
- */
-static bool app_is_there(struct buf *file)
-{
-    return !file->failed && access(buf_text(file), F_OK) == 0;
-}
-
-/* FOLDER and REST become OUT; whether there is such a file. */
+/* Sets OUT to FOLDER and REST. True if that file exists. A file that must not be read is not passed
+ * over: it may name secrets. */
 static bool app_try_map(struct buf *out, const char *folder, const char *rest)
 {
     buf_truncate(out, 0);
@@ -35,7 +31,7 @@ static bool app_try_map(struct buf *out, const char *folder, const char *rest)
         return false;
     buf_add_text(out, folder);
     buf_add_text(out, rest);
-    return app_is_there(out);
+    return !out->failed && access(buf_text(out), F_OK) == 0;
 }
 
 bool app_look_for_map(const struct options *options, struct buf *out)
@@ -48,7 +44,7 @@ bool app_look_for_map(const struct options *options, struct buf *out)
         return true;
     }
     const char *config = getenv("XDG_CONFIG_HOME");
-    bool home = !config || config[0] == '\0'; /* an empty variable counts as none */
+    bool home = !config || config[0] == '\0';
     bool found = app_try_map(out, config, "/ddbfs/map.json") ||
                  (home && app_try_map(out, getenv("HOME"), "/.config/ddbfs/map.json")) ||
                  app_try_map(out, "/etc/ddbfs", "/map.json");
@@ -61,9 +57,9 @@ bool app_find_map(const struct options *options, struct buf *out)
 {
     if (app_look_for_map(options, out))
         return true;
-    fprintf(stderr, "ddbfs: no map: give --map FILE, set DDBFS_MAP, or write "
-                    "~/.config/ddbfs/map.json; docs/map.md says how, and " MAP_TABLES_NAME
-                    "/ needs none\n");
+    fprintf(stderr,
+            "ddbfs: no map was found; use --map FILE, set DDBFS_MAP, or write "
+            "~/.config/ddbfs/map.json (see docs/map.md); " MAP_TABLES_NAME "/ needs no map\n");
     return false;
 }
 
@@ -83,7 +79,7 @@ static bool app_open_parts(struct app *app, size_t cache_bytes, struct error *er
                  .region = options->region,
                  .endpoint_url = options->endpoint_url},
         .user_agent = "ddbfs/" DDBFS_VERSION,
-        .ask_code = options->unattended ? NULL : code_prompt,
+        .ask_code = options->unattended ? NULL : prompt_for_code,
         .may_scan = options->allow_scan,
         .slow_page_ms = options->both_ends_ms,
     };
@@ -102,20 +98,20 @@ void app_report_map(struct app *app, const char *file, const struct findings *fi
                     const struct error *why, size_t most)
 {
     struct error each;
-    size_t told = findings->count < most ? findings->count : most;
-    if (told == 0 || findings->no_memory)
+    size_t shown = findings->count < most ? findings->count : most;
+    if (shown == 0 || findings->no_memory)
         app_report_error(app, NULL, why);
-    for (size_t i = 0; i < told && !findings->no_memory; i++) {
+    for (size_t i = 0; i < shown && !findings->no_memory; i++) {
         CLEAN_UP(buf_clean_up) struct buf place = {0};
         finding_at_write(findings->items[i].at, file, &place);
         error_set(&each, why->kind, "%s: %s", buf_text(&place), findings->items[i].text);
         app_report_error(app, NULL, &each);
     }
-    size_t others = findings->count - told + findings->left_out;
+    size_t others = findings->count - shown + findings->left_out;
     if (others == 0 || findings->no_memory)
         return;
     error_set(&each, why->kind, "%s: and %zu more%s", file, others,
-              findings->count > told ? "; ddbfs check tells all" : "");
+              findings->count > shown ? "; ddbfs check lists all" : "");
     app_report_error(app, NULL, &each);
 }
 
@@ -149,9 +145,8 @@ bool app_open(struct app *app, const struct options *options, size_t cache_bytes
 {
     struct error why;
     digest_skip_clean_up();
-    /* main() keeps core files away. This flag, which collectors of cores heed too and which keeps
-     * debuggers of the same user out, waits until the map has been read: a process with it can't
-     * open its own /dev/fd, as in --map <(…). */
+    /* Prevents core collectors and debuggers from reading credentials. Only after the map has been
+     * read: the process could no longer open its own /dev/fd, as in --map <(…). */
     prctl(PR_SET_DUMPABLE, 0);
     *app = (struct app){
         .options = options,
@@ -175,8 +170,7 @@ bool app_start(struct app *app, const struct options *options, const struct map 
     bool ok = names_suit(map, &names, &why);
     if (ok && options->scan_limited && !options->allow_scan)
         ok = error_set(&why, ERROR_INVALID,
-                       "--scan-limit says how much may be scanned, and only --allow-scan that "
-                       "anything may be");
+                       "--scan-limit has no effect without --allow-scan; add it");
     if (!ok) {
         app_report_error(app, NULL, &why);
         return false;
@@ -225,44 +219,36 @@ void app_print_safely(const char *text)
     fputs(buf_text(&safe), stderr);
 }
 
-static void app_add_member(struct buf *line, const char *name, const char *text)
-{
-    char last = line->size > 0 ? line->data[line->size - 1] : '\0';
-    buf_printf(line, "%s\"%s\":", last == '{' ? "" : ",", name);
-    json_write_string(line, span_text(text));
-}
-
 void app_write_error(struct buf *out, const char *path, const struct error *err)
 {
+    struct json_writer json = json_writer_to(out);
     const char *name = strerrorname_np(error_errno(err->kind));
-    buf_add_char(out, '{');
+    json_writer_begin_object(&json, NULL, JSON_TIGHT);
     if (path)
-        app_add_member(out, "path", path);
-    app_add_member(out, "kind", error_word(err->kind));
-    app_add_member(out, "errno", name ? name : "");
-    app_add_member(out, "text", err->text);
-    app_add_member(out, "fixable_by", error_fixable_by(err->kind));
-    app_add_member(out, "hint", error_hint(err));
+        json_writer_add_text(&json, "path", path);
+    json_writer_add_text(&json, "kind", error_word(err->kind));
+    json_writer_add_text(&json, "errno", name ? name : "");
+    json_writer_add_text(&json, "text", err->text);
+    json_writer_add_text(&json, "fixable_by", error_fixable_by(err->kind));
+    json_writer_add_text(&json, "hint", error_hint(err));
     if (err->operation)
-        app_add_member(out, "operation", err->operation);
+        json_writer_add_text(&json, "operation", err->operation);
     if (err->table[0])
-        app_add_member(out, "table", err->table);
+        json_writer_add_text(&json, "table", err->table);
     if (err->index[0])
-        app_add_member(out, "index", err->index);
+        json_writer_add_text(&json, "index", err->index);
     if (err->code[0])
-        app_add_member(out, "code", err->code);
+        json_writer_add_text(&json, "code", err->code);
     if (err->request_id[0])
-        app_add_member(out, "request_id", err->request_id);
-    buf_add_char(out, '}');
+        json_writer_add_text(&json, "request_id", err->request_id);
+    json_writer_end(&json);
 }
 
-/* For programs: what a shell's words can't tell apart, member by member. */
-static void app_report_error_in_json(const char *path, const struct error *err)
+static void app_print_object(struct buf *object)
 {
-    CLEAN_UP(buf_clean_up) struct buf line = {0}, safe = {0};
-    app_write_error(&line, path, err);
-    buf_add_char(&line, '\n');
-    json_add_printable(&safe, buf_span(&line));
+    CLEAN_UP(buf_clean_up) struct buf safe = {0};
+    buf_add_char(object, '\n');
+    json_add_printable(&safe, buf_span(object));
     fputs(buf_text(&safe), stderr);
 }
 
@@ -272,15 +258,15 @@ static void app_note_in_json(enum log_level level, const char *path, const char 
                                         [LOG_LEVEL_WARNING] = "warning",
                                         [LOG_LEVEL_INFO] = "info",
                                         [LOG_LEVEL_DEBUG] = "info"};
-    CLEAN_UP(buf_clean_up) struct buf line = {0}, safe = {0};
-    buf_add_char(&line, '{');
+    CLEAN_UP(buf_clean_up) struct buf line = {0};
+    struct json_writer json = json_writer_to(&line);
+    json_writer_begin_object(&json, NULL, JSON_TIGHT);
     if (path)
-        app_add_member(&line, "path", path);
-    app_add_member(&line, "kind", kinds[level]);
-    app_add_member(&line, "message", text);
-    buf_add_text(&line, "}\n");
-    json_add_printable(&safe, buf_span(&line));
-    fputs(buf_text(&safe), stderr);
+        json_writer_add_text(&json, "path", path);
+    json_writer_add_text(&json, "kind", kinds[level]);
+    json_writer_add_text(&json, "message", text);
+    json_writer_end(&json);
+    app_print_object(&line);
 }
 
 void app_note(const struct app *app, enum log_level level, const char *path, const char *text)
@@ -301,7 +287,7 @@ void app_note(const struct app *app, enum log_level level, const char *path, con
 
 static void app_report_error_in_words(const char *path, const struct error *err)
 {
-    bool said = strstr(err->text, err->code) != NULL;
+    bool shown = strstr(err->text, err->code) != NULL;
     fputs("ddbfs: ", stderr);
     if (path) {
         app_print_safely(path[0] ? path : "/");
@@ -309,35 +295,47 @@ static void app_report_error_in_words(const char *path, const struct error *err)
     }
     app_print_safely(err->text);
     if (err->request_id[0])
-        fprintf(stderr, " (%s%srequest %s)", said ? "" : err->code,
-                said || !err->code[0] ? "" : ", ", err->request_id);
+        fprintf(stderr, " (%s%srequest %s)", shown ? "" : err->code,
+                shown || !err->code[0] ? "" : ", ", err->request_id);
     fputc('\n', stderr);
 }
 
 void app_report_error(struct app *app, const char *path, const struct error *err)
 {
+    CLEAN_UP(buf_clean_up) struct buf line = {0};
     fflush(stdout);
-    if (app->options->json)
-        app_report_error_in_json(path, err);
-    else
+    if (app->options->json) {
+        app_write_error(&line, path, err);
+        app_print_object(&line);
+    } else {
         app_report_error_in_words(path, err);
-    bool missing = err->kind == ERROR_NOT_FOUND && app->status != EXIT_FAILURE;
-    app->status = missing ? EXIT_MISSING : EXIT_FAILURE;
+    }
+    bool not_found = err->kind == ERROR_NOT_FOUND && app->status != EXIT_FAILURE;
+    app->status = not_found ? EXIT_NOT_FOUND : EXIT_FAILURE;
 }
 
-/* Whether PATH leads into what there is without a map. */
-static bool app_needs_no_map(const char *path)
+int app_fail(const char *path, const char *text)
 {
-    struct span left = span_text(path), first;
-    return place_next_segment(&left, &first) && span_is(first, MAP_TABLES_NAME);
+    fflush(stdout);
+    fputs("ddbfs: ", stderr);
+    app_print_safely(path);
+    fprintf(stderr, ": %s\n", text);
+    return EXIT_FAILURE;
 }
 
-/* Whether PATH starts with a folder of this machine, and with no environment of the map. */
-static bool app_path_is_local(const struct app *app, const char *path)
+int app_usage(const char *text, const char *command)
+{
+    fputs("ddbfs: ", stderr);
+    app_print_safely(text);
+    fprintf(stderr, "; see ddbfs %s%s--help\n", command ? command : "", command ? " " : "");
+    return EXIT_USAGE;
+}
+
+/* Whether PATH begins with a folder of this machine, and with no environment of the map. */
+static bool app_path_is_local(const struct app *app, const char *path, struct span first)
 {
     CLEAN_UP(buf_clean_up) struct buf folder = {0}, name = {0};
-    struct span left = span_text(path), first;
-    if (path[0] != '/' || !place_next_segment(&left, &first) || span_is(first, MAP_TABLES_NAME))
+    if (path[0] != '/' || first.size == 0 || span_is(first, MAP_TABLES_NAME))
         return false;
     buf_add_span(&name, first);
     buf_printf(&folder, "/%s", buf_text(&name));
@@ -347,28 +345,28 @@ static bool app_path_is_local(const struct app *app, const char *path)
     return access(buf_text(&folder), F_OK) == 0;
 }
 
-/* A path below a mountpoint of no mount proves nothing about items. */
-static void app_hint_of_mount(const struct app *app, const char *path, struct error *err)
-{
-    if (!app->map || err->kind != ERROR_NOT_FOUND || !app_path_is_local(app, path))
-        return;
-    err->kind = ERROR_INVALID;
-    error_add(err, "; if that is below a mountpoint, nothing is mounted there: see ddbfs status");
-}
-
 void app_hint(const struct app *app, const char *path, struct error *err)
 {
-    app_hint_of_mount(app, path, err);
-    bool forgotten = app->map && map_is_none(app->map) && !app_needs_no_map(path);
-    if (forgotten && err->kind == ERROR_NOT_FOUND && app->is_drafting)
+    CLEAN_UP(buf_clean_up) struct buf whole = {0}, root = {0};
+    struct span left = span_text(path), first = {0};
+    bool any = place_next_segment(&left, &first);
+    if (!app->map || err->kind != ERROR_NOT_FOUND)
+        return;
+    if (any && app_path_is_local(app, path, first)) {
+        err->kind = ERROR_INVALID;
+        error_add(err, "; if a mount is expected there, it has ended: see ddbfs status");
+    } else if (any && path[0] != '/' && mount_table_resolve(".", &whole, &root)) {
+        error_add(err, "; in a mount, a path below the current directory begins with ./");
+    }
+    bool needs_map = map_is_none(app->map) && !(any && span_is(first, MAP_TABLES_NAME));
+    if (needs_map && err->kind == ERROR_NOT_FOUND && app->is_drafting)
         error_set(err, ERROR_INVALID,
-                  "a draft reads no map but that of --map, not even DDBFS_MAP's, and without one "
-                  "there is " MAP_TABLES_NAME "/ alone; say ddbfs map --map FILE …");
-    else if (forgotten && err->kind == ERROR_NOT_FOUND)
+                  "needs a map, which ddbfs map reads only with --map FILE; without it, "
+                  "use " MAP_TABLES_NAME "/");
+    else if (needs_map && err->kind == ERROR_NOT_FOUND)
         err->kind = ERROR_INVALID;
 }
 
-/* What app_resolve waits for. */
 struct resolved {
     struct loop *loop;
     struct place *place;
@@ -386,14 +384,14 @@ static void app_take_place(void *arg, struct place *place, const struct error *e
     loop_stop(resolved->loop);
 }
 
-static struct place *app_resolve_it(struct app *app, const char *path, bool through,
-                                    struct error *err)
+static struct place *app_resolve_with(struct app *app, const char *path, bool through,
+                                      struct error *err)
 {
     struct resolved resolved = {.loop = app->loop, .err = err};
     if ((through ? tree_resolve_through : tree_resolve)(&app->tree, NULL, span_text(path),
                                                         app_take_place, &resolved))
-        while (!resolved.done && loop_run(app->loop)) /* who was waited for before may stop it */
-            ;
+        while (!resolved.done && loop_run(app->loop)) { /* earlier work may stop the loop, too */
+        }
     if (!resolved.done)
         error_no_memory(err);
     if (!resolved.place)
@@ -403,18 +401,10 @@ static struct place *app_resolve_it(struct app *app, const char *path, bool thro
 
 struct place *app_resolve(struct app *app, const char *path, struct error *err)
 {
-    return app_resolve_it(app, path, false, err);
+    return app_resolve_with(app, path, false, err);
 }
 
 struct place *app_resolve_through(struct app *app, const char *path, struct error *err)
 {
-    return app_resolve_it(app, path, true, err);
-}
-
-int app_usage(const char *what, const char *command)
-{
-    fprintf(stderr, "ddbfs: ");
-    app_print_safely(what);
-    fprintf(stderr, "; see ddbfs %s%s--help\n", command ? command : "", command ? " " : "");
-    return EXIT_USAGE;
+    return app_resolve_with(app, path, true, err);
 }

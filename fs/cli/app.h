@@ -1,4 +1,4 @@
-/* What every command needs: the map, a loop, a cache, sources, and the tree over them. */
+/* The parts that commands share: the map, a loop, a cache, sources, the tree, and messages. */
 #ifndef DDBFS_FS_CLI_APP_H
 #define DDBFS_FS_CLI_APP_H
 
@@ -18,83 +18,83 @@ struct app {
     struct sources *sources; /* owned */
     struct catalog *catalog; /* owned */
     struct tree tree;
-    struct progress *progress; /* owned; NULL: none is shown */
+    struct progress *progress; /* owned; NULL: not shown */
     int status;                /* the exit status so far */
-    bool is_drafting;          /* a map: one that happens to be there is left alone */
+    bool is_drafting;          /* a new map: only --map is read */
 };
 
-/* Of several, the worst counts: what could not be answered is worse than what is not there. */
 enum {
     EXIT_USAGE = 2,
-    EXIT_MISSING = 3,              /* proven: nothing is there; and nothing worse has happened */
-    SNAPSHOT_SHARES = 4,           /* of --cache-size: one file made of a listing has at most one */
-    TRANSCRIPT_SHARES = 2,         /* of the cache: a listing that is kept has at most one */
-    COMMAND_CACHE_BYTES = 4 << 20, /* a command is short-lived and asks little twice */
+    EXIT_NOT_FOUND = 3,            /* and no other failure: EXIT_FAILURE takes precedence */
+    SNAPSHOT_SHARES = 4,           /* of --cache-size: the limit of a file made of a listing */
+    TRANSCRIPT_SHARES = 2,         /* of the cache: the limit of a stored listing */
+    COMMAND_CACHE_BYTES = 4 << 20, /* a command repeats few requests */
+    FINDINGS_SHOWN = 10,           /* of a map, except by `ddbfs check` */
 };
 
-/* False after a message to standard error; app_clean_up is to be called in either case. */
+/* Each of the following returns false after a message on standard error; app_clean_up is to be
+ * called in either case. */
 bool app_init(struct app *app, const struct options *options, const char *map_file,
               size_t cache_bytes);
-/* The same on a map that has been read already, whose reference is taken; false in silence when it
- * is NULL. */
+/* With the map of app_look_for_map, or none. */
+bool app_init_any(struct app *app, const struct options *options, size_t cache_bytes);
+/* With MAP, whose reference is taken. False without a message if it is NULL. */
 bool app_start(struct app *app, const struct options *options, const struct map *map,
                size_t cache_bytes);
-/* The same on the map that app_look_for_map finds, or on none. */
-bool app_init_any(struct app *app, const struct options *options, size_t cache_bytes);
-/* The same without any map, for who needs sources alone; the tree is not to be used. */
+/* Without a map; the tree must not be used. */
 bool app_open(struct app *app, const struct options *options, size_t cache_bytes);
 void app_clean_up(struct app *app);
 
-/* Shows on a terminal how far long work has come, until app_clean_up. */
+/* Shows the progress of long work on a terminal, until app_clean_up. */
 void app_show_progress(struct app *app);
 
-/* Says what is wrong with the map FILE: a line each, MOST of them; or WHY, where it could not be
- * read at all. */
-enum { FINDINGS_SHOWN = 10 };
+/* Sets OUT to the file name of the map: --map, or the first one that exists of $DDBFS_MAP, the
+ * user's and the system's. False after a message. */
+bool app_find_map(const struct options *options, struct buf *out);
+/* The same without a message; OUT is empty if no map is found. */
+bool app_look_for_map(const struct options *options, struct buf *out);
+
+/* All messages are lines on standard error, after everything that was printed before. With --json
+ * each is an object. */
+
+/* "ddbfs: PATH: reason", for PATH or NULL. Sets the exit status. */
+void app_report_error(struct app *app, const char *path, const struct error *err);
+
+/* Reports at most MOST findings of the map FILE, a line each; or WHY, without findings. */
 void app_report_map(struct app *app, const char *file, const struct findings *findings,
                     const struct error *why, size_t most);
 
-/* The map to use: --map, or the first that is there of $DDBFS_MAP, the user's and the system's.
- * OUT gets its name; false after a message. */
-bool app_find_map(const struct options *options, struct buf *out);
-/* The same without a message; OUT is empty where there is none. */
-bool app_look_for_map(const struct options *options, struct buf *out);
-
-/* Says on standard error why there is no answer for PATH, and what the service said: "ddbfs: PATH:
- * reason", or with --json an object on one line. The exit status follows. */
-void app_report_error(struct app *app, const char *path, const struct error *err);
-
-/* Says on standard error what is no failure, of PATH where that is not NULL: "ddbfs: warning: PATH:
- * TEXT", or with --json an object on one line. */
+/* "ddbfs: warning: PATH: TEXT", for PATH or NULL. */
 void app_note(const struct app *app, enum log_level level, const char *path, const char *text);
 
-/* Appends ERR, for PATH (which may be NULL), as the JSON object that --json shows. */
+/* Appends ERR, for PATH or NULL, as the object that --json prints. */
 void app_write_error(struct buf *out, const char *path, const struct error *err);
 
-/* To standard error. A terminal must not obey what somebody put into a path, or into a key. */
+/* For commands without an app: "ddbfs: PATH: TEXT". Returns EXIT_FAILURE. */
+int app_fail(const char *path, const char *text);
+
+/* "ddbfs: TEXT; see ddbfs COMMAND --help". COMMAND may be NULL. Returns EXIT_USAGE. */
+int app_usage(const char *text, const char *command);
+
+/* Prints TEXT without control characters, which a terminal would obey. */
 void app_print_safely(const char *text);
 
-/* ERR, why there is no such path, says instead that the map of PATH may have been forgotten: then
- * the path is not proven to be missing. */
+/* Completes ERR, by which PATH has no place, with a hint. If the map of PATH may be missing, ERR
+ * becomes another kind: the path is not proven to be not found. */
 void app_hint(const struct app *app, const char *path, struct error *err);
 
-/* The place that PATH names, for who has nothing else to do meanwhile: it runs the loop. NULL with
- * ERR filled. */
+/* Runs the loop until PATH has a place; NULL with ERR. */
 struct place *app_resolve(struct app *app, const char *path, struct error *err);
-/* The same, and where PATH ends at a link the place is what that leads to. */
+/* If PATH ends at a link, the place is that of its target. */
 struct place *app_resolve_through(struct app *app, const char *path, struct error *err);
 
-/* "ddbfs: what is wrong; see ddbfs COMMAND --help". COMMAND may be NULL. */
-int app_usage(const char *what, const char *command);
-
-/* The commands; each returns the exit status. ARGV are the words after the command and its
- * options. */
+/* A command returns the exit status. ARGV has its operands. */
 typedef int command_fn(const struct options *options, int argc, char **argv);
-/* Whether this ddbfs has the mount, and what goes with it; else mount_command says that it has not.
- */
+
+/* False in a build without the mount, whose mount_command prints a message. */
 extern const bool mount_is_built;
 
-/* What `ddbfs map` does, for COMMAND, whose help wrong usage refers to. */
+/* Runs `ddbfs map`. Messages on wrong usage refer to the help of COMMAND. */
 int map_draft(const struct options *options, int argc, char **argv, const char *command);
 
 command_fn cat_command, ls_command, diff_command, explain_command, check_command, mount_command,

@@ -1,13 +1,12 @@
-/* ddbfs cat PATH…: the content of files, in the order they are named. */
+/* ddbfs cat PATH…: the contents of files, in the order of the paths. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/read/unlisted.h"
 #include "fs/cli/path_queue.h"
 
-/* So many records leave as one request; and so many, of 400 KB each at the most, may wait in
- * memory. */
-enum { SIDE_BY_SIDE = 100 };
+/* As many items share one BatchGetItem; each has at most 400 KB and may wait in memory. */
+enum { CAT_SIDE_BY_SIDE = 100 };
 
 static void cat_take_file(void *arg, const struct tree_file *file, const struct error *err)
 {
@@ -18,19 +17,18 @@ static void cat_take_file(void *arg, const struct tree_file *file, const struct 
     turn_end(turn, err);
 }
 
-/* A file made of a listing has the records of the listing. Other names of the directory may be
- * missing in the listing, and so here. */
+/* A file made of a listing lacks the items of names that the directory cannot list. */
 static void cat_warn_of_placeholders(const struct path_turn *turn)
 {
     struct error why;
     CLEAN_UP(buf_clean_up) struct buf words = {0};
     if (turn->place->selection || unlisted_is_none(&turn->tree, turn->place, &why))
         return;
-    buf_printf(&words, "the records are not all that the directory has: %s", why.text);
+    buf_printf(&words, "the items are incomplete: %s", why.text);
     app_note(turn->app, LOG_LEVEL_WARNING, turn->path, buf_text(&words));
 }
 
-/* Pieces are printed as they come; the next one is made when its turn has come. */
+/* The next piece is made when this one is printed. */
 static void cat_take_piece(void *arg, const struct tree_piece *piece, const struct error *err)
 {
     struct path_turn *turn = arg;
@@ -43,11 +41,6 @@ static void cat_take_piece(void *arg, const struct tree_piece *piece, const stru
     if (piece)
         cat_warn_of_placeholders(turn);
     turn_end(turn, err);
-}
-
-static bool cat_is_streamed(const struct path_turn *turn)
-{
-    return turn->place->kind == PLACE_LIST_FILE;
 }
 
 static void cat_start(struct path_turn *turn)
@@ -64,13 +57,13 @@ static void cat_start(struct path_turn *turn)
         turn_end(turn, &why);
         return;
     }
-    const struct tree *tree = &turn->tree;
-    if (cat_is_streamed(turn))
-        turn->work = tree_stream(tree, turn->place, cat_take_piece, turn);
+    bool streamed = turn->place->kind == PLACE_LIST_FILE;
+    if (streamed)
+        turn->work = tree_stream(&turn->tree, turn->place, cat_take_piece, turn);
     else
-        turn->work = tree_read(tree, turn->place, cat_take_file, turn);
-    if (turn->work && cat_is_streamed(turn) && turn_is_front(turn))
-        tree_stream_hold_on(turn->work); /* other forms of the listing wait for what it reads */
+        turn->work = tree_read(&turn->tree, turn->place, cat_take_file, turn);
+    if (turn->work && streamed && turn_is_front(turn))
+        tree_stream_hold_on(turn->work); /* other forms of the listing wait for its pages */
     if (!turn->work) {
         error_no_memory(&why);
         turn_end(turn, &why);
@@ -84,13 +77,13 @@ static void cat_continue(struct path_turn *turn)
 
 static void cat_stop(struct path_turn *turn)
 {
-    if (cat_is_streamed(turn))
+    if (turn->place->kind == PLACE_LIST_FILE)
         tree_stream_end(turn->work);
     else
         tree_cancel(turn->work);
 }
 
-static bool cat_goes_through(const struct options *options)
+static bool cat_follows_links(const struct options *options)
 {
     (void)options;
     return true;
@@ -98,11 +91,11 @@ static bool cat_goes_through(const struct options *options)
 
 int cat_command(const struct options *options, int argc, char **argv)
 {
-    static const struct path_queue_ops ops = {.goes_through = cat_goes_through,
+    static const struct path_queue_ops ops = {.follows_links = cat_follows_links,
                                               .start = cat_start,
                                               .go_on = cat_continue,
                                               .stop = cat_stop};
     if (argc == 0)
         return app_usage("cat needs a path", "cat");
-    return path_queue_command(options, argv, argc, SIDE_BY_SIDE, &ops);
+    return path_queue_command(options, argv, argc, CAT_SIDE_BY_SIDE, &ops);
 }

@@ -1,17 +1,16 @@
-/* ddbfs config [--env NAME] [--json] [--whoami] [MAP]: whose credentials ask where, and who said
- * so. */
+/* ddbfs config [--env NAME] [--json] [--whoami] [MAP]: the effective settings of each environment,
+ * and the origin of each. */
 #include "core/configuration.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/printable.h"
+#include "core/json/writer.h"
 #include "fs/cli/app.h"
 
-/* Text: a name, a value and who said it stand in columns. */
-
-/* In characters: bytes but for those that continue one. */
-static size_t config_width_of(const struct buf *text)
+/* In characters: without the bytes that continue one. */
+static size_t config_width(const struct buf *text)
 {
     size_t width = 0;
     for (size_t i = 0; i < text->size; i++)
@@ -21,22 +20,9 @@ static size_t config_width_of(const struct buf *text)
 
 static void config_add_cell(struct buf *out, const struct buf *text, size_t width)
 {
-    size_t own = config_width_of(text);
+    size_t own = config_width(text);
     buf_add_span(out, buf_span(text));
     buf_add_repeated(out, ' ', own < width ? width - own : 0);
-}
-
-/* "54 min", "11 h 59 min", "3 days" */
-static void config_add_duration(struct buf *out, int64_t ms)
-{
-    enum { DAY = 24 * 60 };
-    long long minutes = ms / 60000;
-    if (minutes >= 2LL * DAY)
-        buf_printf(out, "%lld days", minutes / DAY);
-    else if (minutes >= 60)
-        buf_printf(out, "%lld h %lld min", minutes / 60, minutes % 60);
-    else
-        buf_printf(out, "%lld min", minutes);
 }
 
 static void config_write_value(struct buf *out, const struct configured_environment *of,
@@ -45,9 +31,14 @@ static void config_write_value(struct buf *out, const struct configured_environm
     printable_add(out, buf_span(&of->facts[which].value), "");
     if (which != CONFIGURED_EXPIRES)
         return;
-    buf_add_text(out, " (in ");
-    config_add_duration(out, of->left_ms);
-    buf_add_char(out, ')');
+    enum { DAY = 24 * 60 };
+    long long minutes = of->left_ms / 60000;
+    if (minutes >= 2LL * DAY)
+        buf_printf(out, " (in %lld days)", minutes / DAY);
+    else if (minutes >= 60)
+        buf_printf(out, " (in %lld h %lld min)", minutes / 60, minutes % 60);
+    else
+        buf_printf(out, " (in %lld min)", minutes);
 }
 
 static void config_add_row(struct buf *out, const char *name, size_t width)
@@ -67,7 +58,7 @@ static void config_write_text(const struct configured_environment *of, struct bu
         if (of->facts[i].value.size == 0)
             continue;
         config_write_value(&values[i], of, i);
-        size_t name = strlen(configured_name(i)), value = config_width_of(&values[i]);
+        size_t name = strlen(configured_name(i)), value = config_width(&values[i]);
         name_width = name > name_width ? name : name_width;
         value_width = value > value_width ? value : value_width;
     }
@@ -92,37 +83,30 @@ static void config_write_text(const struct configured_environment *of, struct bu
     }
 }
 
-/* JSON: one object a line. */
-
-static void config_add_string(struct buf *out, const char *before, struct span text)
-{
-    buf_add_text(out, before);
-    json_write_string(out, text);
-}
-
 static void config_write_json(const struct configured_environment *of, struct buf *out)
 {
+    struct json_writer json = json_writer_to(out);
+    json_writer_begin_object(&json, NULL, JSON_TIGHT);
     if (of->environment)
-        config_add_string(out, "{\"environment\":", buf_span(&of->name));
+        json_writer_add_string(&json, "environment", buf_span(&of->name));
     else
-        buf_add_text(out, "{\"environment\":null");
+        json_writer_add_null(&json, "environment");
     for (unsigned i = 0; i < CONFIGURED; i++) {
         const struct configured_fact *fact = &of->facts[i];
         if (fact->value.size == 0)
             continue;
-        buf_printf(out, ",\"%s\":", configured_name(i));
-        config_add_string(out, "{\"value\":", buf_span(&fact->value));
+        json_writer_begin_object(&json, configured_name(i), JSON_TIGHT);
+        json_writer_add_string(&json, "value", buf_span(&fact->value));
         if (fact->origin.size > 0)
-            config_add_string(out, ",\"origin\":", buf_span(&fact->origin));
+            json_writer_add_string(&json, "origin", buf_span(&fact->origin));
         if (i == CONFIGURED_EXPIRES)
-            buf_printf(out, ",\"left_s\":%lld", (long long)(of->left_ms / 1000));
-        buf_add_char(out, '}');
+            json_writer_add_integer(&json, "left_s", of->left_ms / 1000);
+        json_writer_end(&json);
     }
-    if (of->err.kind) {
-        buf_add_text(out, ",\"error\":");
-        app_write_error(out, NULL, &of->err);
-    }
-    buf_add_text(out, "}\n");
+    if (of->err.kind)
+        app_write_error(json_writer_add_value(&json, "error"), NULL, &of->err);
+    json_writer_end(&json);
+    buf_add_char(out, '\n');
 }
 
 static void config_print(struct app *app, const struct configuration *configuration)
@@ -149,7 +133,7 @@ static void config_stop(void *arg)
     loop_stop(app->loop);
 }
 
-static void config_request_and_print(struct app *app)
+static void config_read_and_print(struct app *app)
 {
     struct error why;
     const struct configuration_options options = {
@@ -170,7 +154,7 @@ static void config_request_and_print(struct app *app)
     configuration_destroy(configuration);
 }
 
-/* Without any map there is still a profile in force to tell of, unless one was asked for. */
+/* Without a map, the settings of tables/ are printed, unless an environment was named. */
 int config_command(const struct options *options, int argc, char **argv)
 {
     CLEAN_UP(buf_clean_up) struct buf map = {0};
@@ -184,7 +168,7 @@ int config_command(const struct options *options, int argc, char **argv)
         return EXIT_FAILURE;
     if (has_map ? app_init(&app, options, buf_text(&map), COMMAND_CACHE_BYTES)
                 : app_open(&app, options, COMMAND_CACHE_BYTES))
-        config_request_and_print(&app);
+        config_read_and_print(&app);
     else
         app.status = EXIT_FAILURE;
     app_clean_up(&app);

@@ -1,4 +1,4 @@
-/* ddbfs explain [--json] PATH…: what a path reads, asking nobody. */
+/* ddbfs explain [--json] PATH…: the requests of a path, without reading an item. */
 #include "core/describe/explain.h"
 
 #include "core/base/printable.h"

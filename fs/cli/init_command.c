@@ -1,5 +1,5 @@
-/* ddbfs init [--yes] TABLE…: the map that ddbfs map prints, shown and written to where commands
- * look for one. */
+/* ddbfs init [--yes] TABLE…: prints the same as ddbfs map, and writes it to the default location.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 
 #include "core/base/printable.h"
 #include "fs/cli/app.h"
-#include "fs/cli/consent.h"
+#include "fs/cli/prompt.h"
 
-/* Where the user's own map is. False when nobody says where the user is at home. */
+/* The user's map. False without XDG_CONFIG_HOME and HOME. */
 static bool init_find_file(struct buf *out)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -21,14 +21,6 @@ static bool init_find_file(struct buf *out)
     else if (home && home[0])
         buf_printf(out, "%s/.config/ddbfs/map.json", home);
     return out->size > 0 && !out->failed;
-}
-
-static void init_report_error(const char *file, const char *what, const char *why)
-{
-    fflush(stdout);
-    fputs("ddbfs: ", stderr);
-    app_print_safely(file);
-    fprintf(stderr, ": %s%s%s\n", what, why ? ": " : "", why ? why : "");
 }
 
 static bool init_read_all(int fd, struct buf *out)
@@ -42,39 +34,22 @@ static bool init_read_all(int fd, struct buf *out)
     return size == 0 && !out->failed;
 }
 
-static void init_print(const struct buf *text)
-{
-    fputs(buf_text(text), stdout); /* JSON has no NUL */
-    fflush(stdout);
-}
-
-/* What `ddbfs map` prints, byte for byte, and its exit status. False when there is no room. */
+/* Captures the standard output of `ddbfs map`, and its exit status. False with errno. */
 static bool init_draft(const struct options *options, int argc, char **argv, struct buf *out,
                        int *status)
 {
-    int taken = memfd_create("map", MFD_CLOEXEC), own = dup(STDOUT_FILENO);
-    bool ok = taken >= 0 && own >= 0 && fflush(stdout) == 0 && dup2(taken, STDOUT_FILENO) >= 0;
+    int copy = memfd_create("map", MFD_CLOEXEC), own = dup(STDOUT_FILENO);
+    bool ok = copy >= 0 && own >= 0 && fflush(stdout) == 0 && dup2(copy, STDOUT_FILENO) >= 0;
     if (ok) {
         *status = map_draft(options, argc, argv, "init");
-        ok = fflush(stdout) == 0 && init_read_all(taken, out);
+        ok = fflush(stdout) == 0 && init_read_all(copy, out);
         ok = dup2(own, STDOUT_FILENO) >= 0 && ok;
     }
-    if (taken >= 0)
-        close(taken);
+    if (copy >= 0)
+        close(copy);
     if (own >= 0)
         close(own);
     return ok;
-}
-
-/* The folders above FILE, as XDG wants those that are not there yet. */
-static void init_make_folders(const char *file)
-{
-    CLEAN_UP(buf_clean_up) struct buf folder = {0};
-    for (const char *at = strchr(file + 1, '/'); at; at = strchr(at + 1, '/')) {
-        buf_truncate(&folder, 0);
-        buf_add(&folder, file, (size_t)(at - file));
-        mkdir(buf_text(&folder), 0700);
-    }
 }
 
 static bool init_write_all(int fd, struct span text)
@@ -89,14 +64,19 @@ static bool init_write_all(int fd, struct span text)
     return fsync(fd) == 0;
 }
 
-/* All of it or nothing, and never over a file that is there: a link fails where one is. */
+/* Creates FILE as a whole, or not at all, and the folders above it with the mode that XDG requires.
+ * link() fails if FILE exists. */
 static bool init_write_file(const char *file, struct span text)
 {
-    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    CLEAN_UP(buf_clean_up) struct buf name = {0}, folder = {0};
     buf_printf(&name, "%s.XXXXXX", file);
     if (name.failed)
         return errno = ENOMEM, false;
-    init_make_folders(file);
+    for (const char *at = strchr(file + 1, '/'); at; at = strchr(at + 1, '/')) {
+        buf_truncate(&folder, 0);
+        buf_add(&folder, file, (size_t)(at - file));
+        mkdir(buf_text(&folder), 0700);
+    }
     int fd = mkostemp(name.data, O_CLOEXEC);
     bool ok = fd >= 0 && init_write_all(fd, text);
     ok = (fd < 0 || close(fd) == 0) && ok && link(buf_text(&name), file) == 0;
@@ -107,101 +87,87 @@ static bool init_write_file(const char *file, struct span text)
     return ok;
 }
 
-/* Whether --yes, or the person at the terminal, says so. */
-static bool init_is_wanted(const struct options *options, const char *file)
+static bool init_confirm(const struct options *options, const char *file)
 {
     if (options->yes)
         return true;
     fputs("ddbfs: this map would be written to ", stderr);
     app_print_safely(file);
     fputc('\n', stderr);
-    enum consent consent = consent_request("Write it");
-    if (consent != CONSENT_GIVEN)
-        init_report_error(file,
-                          consent == CONSENT_NOBODY
-                              ? "is not written: nobody can be asked; say --yes, which writes it"
-                              : "is not written",
-                          NULL);
-    return consent == CONSENT_GIVEN;
+    enum prompt_consent consent = prompt_for_consent("Write it");
+    if (consent == PROMPT_NO_TERMINAL)
+        app_fail(file, "was not written: no terminal can confirm it; pass --yes to write it");
+    else if (consent == PROMPT_REFUSED)
+        app_fail(file, "was not written");
+    return consent == PROMPT_AGREED;
 }
 
-/* That commands would take another map than the one that was written. */
-static void init_report_written(const char *file)
+/* Prints the map, and writes it if the user agrees. Returns an exit status. */
+static int init_write(const struct options *options, const char *file, const struct buf *text)
 {
-    CLEAN_UP(buf_clean_up) struct buf what = {0};
-    const char *first = getenv("DDBFS_MAP");
-    buf_add_text(&what, "written; \"ddbfs check\" proves it against the tables");
-    if (first && first[0]) {
-        buf_add_text(&what, "; but DDBFS_MAP names ");
-        printable_add(&what, span_text(first), "");
-        buf_add_text(&what, ", which goes first");
-    }
-    init_report_error(file, buf_text(&what), NULL);
-}
-
-static void init_report_not_written(const struct options *options, const char *file, bool drafted)
-{
-    CLEAN_UP(buf_clean_up) struct buf what = {0};
-    buf_add_text(&what, "is not written: ");
-    if (options->from && drafted) {
-        buf_add_text(&what, "the map is not all that the model says, as is told above; \"ddbfs map "
-                            "--from ");
-        printable_add(&what, span_text(options->from), "");
-        buf_add_text(&what, " … > FILE\" writes it all the same");
-    } else {
-        buf_add_text(&what, "there is no whole map, as is told above");
-    }
-    init_report_error(file, buf_text(&what), NULL);
-}
-
-static int init_show_and_write(const struct options *options, const char *file,
-                               const struct buf *text)
-{
-    init_print(text);
-    if (!init_is_wanted(options, file))
+    CLEAN_UP(buf_clean_up) struct buf done = {0};
+    const char *other = getenv("DDBFS_MAP");
+    fputs(buf_text(text), stdout); /* JSON has no NUL */
+    fflush(stdout);
+    if (!init_confirm(options, file))
         return EXIT_FAILURE;
     if (!init_write_file(file, buf_span(text))) {
-        init_report_error(file, "can't be written", strerror(errno));
-        return EXIT_FAILURE;
+        buf_printf(&done, "was not written: %s", strerror(errno));
+        return app_fail(file, buf_text(&done));
     }
-    init_report_written(file);
+    buf_add_text(&done, "was written; \"ddbfs check\" compares it with the tables");
+    if (other && other[0]) {
+        buf_add_text(&done, "; but DDBFS_MAP names ");
+        printable_add(&done, span_text(other), "");
+        buf_add_text(&done, ", which takes precedence");
+    }
+    app_fail(file, buf_text(&done));
     return EXIT_SUCCESS;
 }
 
-/* --map is easily taken for the file to be written. */
-static void init_report_no_map(const char *map, const char *file)
+/* Prints the map, which is incomplete. */
+static void init_refuse(const struct options *options, const char *file, const struct buf *text)
 {
-    CLEAN_UP(buf_clean_up) struct buf what = {0};
-    buf_add_text(&what, "is not there, and --map names a map to read; init writes to ");
-    printable_add(&what, span_text(file), "");
-    buf_add_text(&what, ", and \"ddbfs map TABLE… > FILE\" to wherever you say");
-    init_report_error(map, buf_text(&what), NULL);
+    CLEAN_UP(buf_clean_up) struct buf why = {0};
+    fputs(buf_text(text), stdout);
+    if (options->from && text->size > 0) {
+        buf_add_text(&why, "was not written: parts of the model were not imported (see above); to "
+                           "write the map without them: ddbfs map --from ");
+        printable_add(&why, span_text(options->from), "");
+        buf_add_text(&why, " … > FILE");
+    } else {
+        buf_add_text(&why, "was not written: the map is incomplete (see above)");
+    }
+    app_fail(file, buf_text(&why));
 }
 
 int init_command(const struct options *options, int argc, char **argv)
 {
-    CLEAN_UP(buf_clean_up) struct buf file = {0}, text = {0};
-    struct stat told;
+    CLEAN_UP(buf_clean_up) struct buf file = {0}, text = {0}, why = {0};
+    struct stat ignored;
     int status = EXIT_FAILURE;
     if (!init_find_file(&file))
-        return app_usage("neither XDG_CONFIG_HOME nor HOME says where a map would be", "init");
-    if (options->map && stat(options->map, &told) != 0 && errno == ENOENT) {
-        init_report_no_map(options->map, buf_text(&file));
-        return EXIT_FAILURE;
+        return app_usage("XDG_CONFIG_HOME and HOME are not set; a map has no default location",
+                         "init");
+    if (options->map && stat(options->map, &ignored) != 0 && errno == ENOENT) {
+        /* The user may mean the file to write. */
+        buf_add_text(&why, "was not found, and --map names a map to read; init writes to ");
+        printable_add(&why, buf_span(&file), "");
+        buf_add_text(&why, "; another file: ddbfs map TABLE… > FILE");
+        return app_fail(options->map, buf_text(&why));
     }
-    if (lstat(buf_text(&file), &told) == 0) {
-        init_report_error(buf_text(&file),
-                          "there is one already, which stays; ddbfs map prints another", NULL);
-        return EXIT_FAILURE;
-    }
+    if (lstat(buf_text(&file), &ignored) == 0)
+        return app_fail(buf_text(&file),
+                        "exists already, and was not changed; ddbfs map prints another map");
     if (!init_draft(options, argc, argv, &text, &status)) {
-        init_report_error(buf_text(&file), "can't be written", strerror(errno));
-        return EXIT_FAILURE;
+        buf_printf(&why, "was not written: %s", strerror(errno));
+        return app_fail(buf_text(&file), buf_text(&why));
     }
     if (status == EXIT_SUCCESS)
-        return init_show_and_write(options, buf_text(&file), &text);
-    init_print(&text);
-    if (status != EXIT_USAGE)
-        init_report_not_written(options, buf_text(&file), text.size > 0);
+        return init_write(options, buf_text(&file), &text);
+    if (status == EXIT_USAGE)
+        fputs(buf_text(&text), stdout);
+    else
+        init_refuse(options, buf_text(&file), &text);
     return status;
 }

@@ -87,14 +87,6 @@ static void main_print_help(void)
     printf("\n%s", exit_statuses);
 }
 
-static void main_print_help_of(const struct command *command)
-{
-    printf("usage: ddbfs %s %s\n\n%s; for example:\n\n  %s\n", command->name, command->arguments,
-           command->help, command->example);
-    options_print_help(stdout, command->name, NULL);
-    printf("\n%s", command->run == diff_command ? diff_exit_statuses : exit_statuses);
-}
-
 const struct command *command_find(const char *name)
 {
     for (size_t i = 0; i < COMMANDS; i++)
@@ -123,10 +115,14 @@ static int main_help_command(const struct options *options, int argc, char **arg
     const struct command *command = argc == 1 ? command_find(argv[0]) : NULL;
     if (argc == 1 && !command)
         return main_no_such_command(argv[0]);
-    if (command)
-        main_print_help_of(command);
-    else
+    if (!command) {
         main_print_help();
+        return EXIT_SUCCESS;
+    }
+    printf("usage: ddbfs %s %s\n\n%s; for example:\n\n  %s\n", command->name, command->arguments,
+           command->help, command->example);
+    options_print_help(stdout, command->name, NULL);
+    printf("\n%s", command->run == diff_command ? diff_exit_statuses : exit_statuses);
     return EXIT_SUCCESS;
 }
 
@@ -171,22 +167,17 @@ static int main_run_as_helper(struct options *options, int argc, char **argv)
     return mount_command(options, 1, argv + 2);
 }
 
-/* A file that is opened later must not become standard input, output or error. Each stream that
- * the caller closed is opened in the wrong direction, so that its use remains an error. */
-static void main_fill_closed_streams(void)
-{
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 &&
-            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-            _exit(EXIT_FAILURE);
-}
-
 int main(int argc, char **argv)
 {
     struct options options;
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none); /* a core file would contain credentials */
-    main_fill_closed_streams();
+    /* A file that is opened later must not become standard input, output or error. Each stream that
+     * the caller closed is opened in the wrong direction, so that its use remains an error. */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(EXIT_FAILURE);
     signal(SIGPIPE, SIG_IGN);
     options_init(&options);
     const char *slash = strrchr(argv[0], '/');

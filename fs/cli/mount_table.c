@@ -7,111 +7,100 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Links that lead on to links are followed so many times, as the kernel does. */
-enum { MOST_LINKS = 40 };
+enum { MOUNT_TABLE_LINKS = 40 }; /* in one path, as in the kernel */
 
-/* The table writes blanks, tabs, line ends and backslashes of a path as \040 and the like. */
-static void mount_table_unescape(const char *text, struct buf *out)
+/* One pass over the table. */
+struct mount_pass {
+    FILE *table; /* owned */
+    char *line;  /* owned */
+    size_t room;
+    struct buf mountpoint; /* owned: of the current mount */
+    char *left;            /* in LINE: what follows the type */
+};
+
+static void mount_pass_clean_up(struct mount_pass *pass)
 {
-    for (; *text; text++) {
-        bool escaped = text[0] == '\\' && text[1] && text[2] && text[3];
-        buf_add_char(out, escaped
-                              ? (char)((text[1] - '0') * 64 + (text[2] - '0') * 8 + text[3] - '0')
-                              : *text);
-        text += escaped ? 3 : 0;
-    }
+    if (pass->table)
+        fclose(pass->table);
+    free(pass->line);
+    buf_clean_up(&pass->mountpoint);
 }
 
-/* Takes a line of /proc/self/mountinfo apart, which is changed: the mountpoint is the fifth field,
- * the type the first behind "-"; LEFT is what follows it. NULL for a mount of something else. */
-static char *mount_table_our_mountpoint(char *line, char **left)
+/* Moves to the next mount of ddbfs. In a line of mountinfo the mountpoint is the fifth field, and
+ * the type is the first behind "-". Blanks, tabs, newlines and backslashes of a path are octal:
+ * \040. */
+static bool mount_pass_next(struct mount_pass *pass)
 {
-    char *rest = NULL, *mountpoint = NULL;
-    unsigned number = 0;
-    for (char *field = strtok_r(line, " ", &rest); field; field = strtok_r(NULL, " ", &rest)) {
-        if (++number == 5)
-            mountpoint = field;
-        if (number > 5 && strcmp(field, "-") == 0)
-            break;
+    if (!pass->table)
+        pass->table = fopen("/proc/self/mountinfo", "re");
+    while (pass->table && getline(&pass->line, &pass->room, pass->table) > 0) {
+        char *rest = NULL, *text = NULL;
+        unsigned number = 0;
+        for (char *field = strtok_r(pass->line, " ", &rest); field;
+             field = strtok_r(NULL, " ", &rest)) {
+            if (++number == 5)
+                text = field;
+            if (number > 5 && strcmp(field, "-") == 0)
+                break;
+        }
+        const char *type = strtok_r(NULL, " ", &rest);
+        pass->left = rest;
+        if (!text || !type || strcmp(type, "fuse.ddbfs") != 0)
+            continue;
+        buf_truncate(&pass->mountpoint, 0);
+        for (; *text; text++) {
+            bool octal = text[0] == '\\' && text[1] && text[2] && text[3];
+            buf_add_char(&pass->mountpoint,
+                         octal ? (char)((text[1] - '0') * 64 + (text[2] - '0') * 8 + text[3] - '0')
+                               : *text);
+            text += octal ? 3 : 0;
+        }
+        return true;
     }
-    const char *type = strtok_r(NULL, " ", &rest);
-    *left = rest;
-    return type && strcmp(type, "fuse.ddbfs") == 0 ? mountpoint : NULL;
-}
-
-static bool mount_table_is_within(const char *path, const char *folder)
-{
-    size_t size = strlen(folder);
-    return strncmp(path, folder, size) == 0 && (path[size] == '/' || path[size] == '\0');
+    return false;
 }
 
 bool mount_table_find(const char *path, struct buf *mountpoint)
 {
-    char *line = NULL, *left;
-    size_t room = 0, longest = 0;
-    FILE *table = fopen("/proc/self/mountinfo", "re");
-    while (table && getline(&line, &room, table) > 0) {
-        CLEAN_UP(buf_clean_up) struct buf each = {0};
-        const char *escaped = mount_table_our_mountpoint(line, &left);
-        if (!escaped)
+    CLEAN_UP(mount_pass_clean_up) struct mount_pass pass = {0};
+    size_t longest = 0;
+    while (mount_pass_next(&pass)) {
+        const char *folder = buf_text(&pass.mountpoint);
+        size_t size = pass.mountpoint.size;
+        if (size < longest || strncmp(path, folder, size) != 0 ||
+            (path[size] != '/' && path[size] != '\0'))
             continue;
-        mount_table_unescape(escaped, &each);
-        if (each.size < longest || !mount_table_is_within(path, buf_text(&each)))
-            continue;
-        longest = each.size;
+        longest = size;
         buf_truncate(mountpoint, 0);
-        buf_add_span(mountpoint, buf_span(&each));
+        buf_add_span(mountpoint, buf_span(&pass.mountpoint));
     }
-    free(line);
-    if (table)
-        fclose(table);
     return longest > 0 && !mountpoint->failed;
 }
 
-/* Of several on one folder the last in the table is the one on top. */
+/* Of several mounts on one folder, the last one in the table is on top. */
 bool mount_table_owner(const char *mountpoint, uid_t *owner)
 {
     static const char name[] = "user_id=";
-    char *line = NULL, *left;
-    size_t room = 0;
+    CLEAN_UP(mount_pass_clean_up) struct mount_pass pass = {0};
     bool found = false;
-    FILE *table = fopen("/proc/self/mountinfo", "re");
-    while (table && getline(&line, &room, table) > 0) {
-        CLEAN_UP(buf_clean_up) struct buf each = {0};
-        const char *escaped = mount_table_our_mountpoint(line, &left);
-        const char *user = escaped && left ? strstr(left, name) : NULL;
-        if (!user)
-            continue;
-        mount_table_unescape(escaped, &each);
-        if (strcmp(buf_text(&each), mountpoint) != 0)
+    while (mount_pass_next(&pass)) {
+        const char *user = pass.left ? strstr(pass.left, name) : NULL;
+        if (!user || strcmp(buf_text(&pass.mountpoint), mountpoint) != 0)
             continue;
         *owner = (uid_t)strtoul(user + strlen(name), NULL, 10);
         found = true;
     }
-    free(line);
-    if (table)
-        fclose(table);
     return found;
 }
 
 size_t mount_table_list(struct buf *out)
 {
-    char *line = NULL, *left;
-    size_t room = 0, count = 0;
-    FILE *table = fopen("/proc/self/mountinfo", "re");
-    while (table && getline(&line, &room, table) > 0) {
-        CLEAN_UP(buf_clean_up) struct buf each = {0};
-        const char *escaped = mount_table_our_mountpoint(line, &left);
-        if (!escaped)
-            continue;
-        mount_table_unescape(escaped, &each);
-        buf_add_span(out, buf_span(&each));
+    CLEAN_UP(mount_pass_clean_up) struct mount_pass pass = {0};
+    size_t count = 0;
+    for (; mount_pass_next(&pass); count++) {
+        buf_add_span(out, buf_span(&pass.mountpoint));
         buf_add_char(out, '\0');
-        count++;
     }
-    free(line);
-    if (table)
-        fclose(table);
     return out->failed ? 0 : count;
 }
 
@@ -123,8 +112,10 @@ static void mount_table_drop_last_segment(struct buf *path)
         buf_truncate(path, path->size - 1);
 }
 
-/* Puts what the link that PATH ends in leads to before what is left of the way (REST, at FROM). */
-static bool mount_table_follow(struct buf *path, const char *target, struct buf *rest, size_t from)
+/* PATH ends in a link to TARGET, and REST has at FROM the segments behind the link. REST becomes
+ * TARGET and these segments, relative to the new PATH. */
+static bool mount_table_follow_link(struct buf *path, const char *target, struct buf *rest,
+                                    size_t from)
 {
     CLEAN_UP(buf_clean_up) struct buf on = {0};
     buf_printf(&on, "%s/%s", target, rest->data + from);
@@ -143,7 +134,7 @@ bool mount_table_resolve(const char *path, struct buf *whole, struct buf *root)
     char target[PATH_MAX];
     unsigned links = 0;
     bool inside = false;
-    if (path[0] == '\0') /* as everywhere, this names nothing */
+    if (path[0] == '\0')
         return false;
     if (path[0] != '/' && getcwd(target, sizeof target))
         buf_printf(&rest, "%s/", target);
@@ -166,7 +157,7 @@ bool mount_table_resolve(const char *path, struct buf *whole, struct buf *root)
         if (got < 0)
             continue;
         target[got] = '\0';
-        if (++links > MOST_LINKS || !mount_table_follow(whole, target, &rest, at))
+        if (++links > MOUNT_TABLE_LINKS || !mount_table_follow_link(whole, target, &rest, at))
             return false;
         at = 0;
     }
@@ -184,7 +175,7 @@ char *mount_table_absolute(const char *path)
         if (path[i] == '/')
             name = span_of(path + i + 1, size - i - 1);
     if (name.size == 0 || span_is(name, ".") || span_is(name, ".."))
-        return realpath(path, NULL); /* the root, or no name to keep */
+        return realpath(path, NULL); /* no last segment */
     buf_add(&folder, path, (size_t)(name.data - path));
     char *above = realpath(folder.size ? buf_text(&folder) : ".", NULL);
     if (!above)

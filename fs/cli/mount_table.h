@@ -1,5 +1,5 @@
-/* The mounts of ddbfs on this machine, as the kernel's own table has them. A mount is never asked:
- * its daemon may be dead. */
+/* The mounts of ddbfs on this machine, from the kernel's table. No function accesses a mount: its
+ * daemon may be dead. */
 #ifndef DDBFS_FS_CLI_MOUNT_TABLE_H
 #define DDBFS_FS_CLI_MOUNT_TABLE_H
 
@@ -7,24 +7,23 @@
 
 #include "core/base/buf.h"
 
-/* The mountpoint of the mount of ddbfs that PATH, which is absolute, is in; false when it is in
- * none. */
+/* Sets MOUNTPOINT to that of the mount which contains the absolute PATH; false if none does. */
 bool mount_table_find(const char *path, struct buf *mountpoint);
 
-/* Makes WHOLE the absolute form of PATH, and ROOT the mountpoint that it is in; false when it is in
- * none. Links are resolved on the way to the mount. In it nothing is looked up: to look for a
- * record would be to read it. */
+/* Sets WHOLE to the absolute form of PATH, and ROOT to the mountpoint of the mount which contains
+ * it; false if none does. Links are resolved up to the mount. Nothing is looked up in the mount:
+ * the look-up of an item is a paid request. */
 bool mount_table_resolve(const char *path, struct buf *whole, struct buf *root);
 
-/* Appends the mountpoint of each mount of ddbfs, and a NUL; how many they are. */
+/* Appends the mountpoint of each mount, and a NUL behind each. Returns their number. */
 size_t mount_table_list(struct buf *out);
 
-/* The user for whom the mount at MOUNTPOINT was made; false when there is none, or it is not
- * told. */
+/* Sets OWNER to the user who mounted at MOUNTPOINT; false if there is no mount, or no user known.
+ */
 bool mount_table_owner(const char *mountpoint, uid_t *owner);
 
-/* PATH made absolute, with links resolved above its last segment, which need not be there and is
- * not looked at. NULL when the folder is not there; the caller frees. */
+/* PATH made absolute, with links resolved above its last segment. The last segment need not exist,
+ * and is not looked up. NULL if the folder above does not exist. The caller frees. */
 char *mount_table_absolute(const char *path);
 
 #endif

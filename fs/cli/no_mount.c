@@ -1,4 +1,4 @@
-/* ddbfs mount, where ddbfs was built without libfuse (-Dmount=disabled). */
+/* ddbfs mount in a build without libfuse (-Dmount=disabled). */
 #include <stdio.h>
 #include <stdlib.h>
 

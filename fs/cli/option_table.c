@@ -455,29 +455,27 @@ const struct refused_letter refused_letters[] = {
 const size_t option_count = sizeof option_table / sizeof option_table[0];
 _Static_assert(sizeof option_table / sizeof option_table[0] <= OPTIONS_MOST, "struct options");
 
-static bool option_set_number(uint32_t *out, uint32_t most, const char *value)
-{
-    char *end;
-    unsigned long number = strtoul(value, &end, 10);
-    *out = (uint32_t)number;
-    return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= most;
-}
-
 bool option_set(const struct option *option, struct options *options, const char *value)
 {
-    void *kept = (char *)options + option->at;
+    void *member = (char *)options + option->at;
+    unsigned long number;
+    char *end;
     options->given[option - option_table] = value ? value : "";
     if (option->set)
         return option->set(options, value);
     switch (option->type) {
     case OPTION_FLAG:
-        *(bool *)kept = true;
+        *(bool *)member = true;
         return true;
     case OPTION_TEXT:
-        *(const char **)kept = value;
+        *(const char **)member = value;
         return value[0] != '\0';
     case OPTION_NUMBER:
-        return value && option_set_number(kept, option->most, value);
+        if (!value)
+            return false;
+        number = strtoul(value, &end, 10);
+        *(uint32_t *)member = (uint32_t)number;
+        return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= option->most;
     }
     return false;
 }

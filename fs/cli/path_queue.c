@@ -2,48 +2,157 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "core/base/decimal.h"
 #include "core/condition/where.h"
+#include "core/plan/cost.h"
 #include "core/read/resolve.h"
-#include "fs/cli/mounted_paths.h"
+#include "core/source/payer.h"
+#include "fs/cli/live_mount.h"
+#include "fs/cli/prompt.h"
 #include "fs/cli/screen.h"
-#include "fs/cli/spending.h"
 
-/* No further path is asked while so much waits for its turn. */
-enum { MOST_HELD_BYTES = 8 << 20 };
+/* No further path is started while this much is held. */
+enum { PATH_QUEUE_HELD_BYTES = 8 << 20 };
 
-struct turns {
+/* --confirm-above: a filter or a count may read far more than it prints. The user is prompted only
+ * at the terminal where the command was typed; a script is never prompted. */
+struct path_budget {
+    struct payer payer; /* first: a struct payer * is cast to this; pays for all requests */
+    double rcu;         /* consumed so far */
+    double allowed;     /* before the next prompt; 0: unlimited */
+    bool refused;       /* also for all later paths */
+};
+
+struct path_queue {
     struct app *app;
     const struct path_queue_ops *ops;
     char **paths;
     int count;
     int side_by_side;
-    int asked;                /* how many paths have been asked so far */
-    int printed;              /* how many of those are through: the next one is whose turn it is */
-    size_t held_bytes;        /* by all that wait */
-    bool failed;              /* memory ran out */
-    struct path_turn *window; /* owned: path I stands in I % SIDE_BY_SIDE */
-    const struct selection *narrowed; /* what is asked of each path, a listing then; or NULL */
-    struct spending *spending;        /* borrowed */
-    struct loop_timer *timer;         /* advances; NULL when nothing has changed */
+    int started;                       /* paths so far */
+    int printed;                       /* of these; the next one is the front */
+    size_t held_bytes;                 /* of all turns */
+    bool failed;                       /* out of memory */
+    struct path_turn *window;          /* owned: path I is at I % SIDE_BY_SIDE */
+    const struct selection *selection; /* of every path, which is a listing then; or NULL */
+    struct path_budget budget;
+    struct loop_timer *timer; /* will advance the queue; or NULL */
 };
 
-static struct path_turn *path_queue_of(const struct turns *turns, int number)
+static void path_budget_charge(struct payer *payer, const struct expense *expense)
 {
-    return &turns->window[number % turns->side_by_side];
+    ((struct path_budget *)payer)->rcu += expense->spent.units + expense->spent.doubted;
 }
 
-static bool path_queue_is_front(const struct path_turn *turn)
+static void path_budget_release(struct payer *payer)
 {
-    return turn == path_queue_of(turn->turns, turn->turns->printed);
+    (void)payer;
+}
+
+/* A typed command leads the foreground process group of the terminal. The commands of a script are
+ * in the script's group; a command in the background would be stopped by a prompt. */
+static void path_budget_init(struct path_budget *budget, const struct options *options)
+{
+    static const struct payer_ops ops = {.charge = path_budget_charge,
+                                         .release = path_budget_release};
+    bool typed = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && getpgrp() == getpid() &&
+                 tcgetpgrp(STDIN_FILENO) == getpgrp();
+    *budget =
+        (struct path_budget){.payer = {&ops, 1}, .allowed = typed ? options->confirm_above : 0};
+}
+
+/* Whether reading PLACE may require a confirmation. */
+static bool path_budget_covers(const struct path_budget *budget, const struct options *options,
+                               const struct place *place)
+{
+    bool counts = options->count ||
+                  (place->kind == PLACE_LIST_FILE &&
+                   (place->companion == COMPANION_COUNT || place->companion == COMPANION_SUMMARY));
+    return budget->allowed > 0 && place_is_listing(place) &&
+           (options->where || options->confirm_given || counts);
+}
+
+/* "930 RCU (about $0.00012 on demand)" */
+static void path_budget_write_price(double rcu, const struct place *place, struct buf *out)
+{
+    decimal_write(rcu, out);
+    buf_add_text(out, " RCU");
+    if (!place->environment)
+        return;
+    buf_add_text(out, " (about ");
+    cost_write_dollars(rcu, place->environment->price, out);
+    buf_add_text(out, " on demand)");
+}
+
+static bool path_budget_prompt(const struct path_budget *budget, const struct path_turn *turn,
+                               double next)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_printf(&text, "%s: ", turn->path);
+    if (budget->rcu > 0) {
+        path_budget_write_price(budget->rcu, turn->place, &text);
+        buf_add_text(&text, " were consumed so far; the next page");
+    } else {
+        buf_add_text(&text, "a page");
+    }
+    buf_add_text(&text, " takes up to ");
+    path_budget_write_price(next, turn->place, &text);
+    if (budget->rcu == 0)
+        buf_add_text(&text, "; the number of pages is not known");
+    fputs("ddbfs: ", stderr);
+    app_print_safely(buf_text(&text));
+    fputc('\n', stderr);
+    return prompt_for_consent("Go on") != PROMPT_REFUSED;
+}
+
+/* Whether TURN may read its next page. False with ERR. The limit is doubled by a confirmation:
+ * frequent prompts would be confirmed unread. */
+static bool path_budget_allows(struct path_budget *budget, const struct path_turn *turn,
+                               struct error *err)
+{
+    const struct plan *plan = place_plan(turn->place, err);
+    if (!plan)
+        return false;
+    const struct cost_rcu *rcu = &plan->cost.rcu;
+    double next = plan->cost.pages || budget->rcu > 0 ? rcu->page : rcu->most;
+    if (!budget->refused && budget->rcu + next <= budget->allowed)
+        return true;
+    budget->refused = budget->refused || !path_budget_prompt(budget, turn, next);
+    if (budget->refused) {
+        CLEAN_UP(buf_clean_up) struct buf consumed = {0};
+        decimal_write(budget->rcu, &consumed);
+        return error_set(err, ERROR_TOO_LARGE,
+                         "stopped at your request after %s RCU; the results are incomplete",
+                         buf_text(&consumed));
+    }
+    while (budget->rcu + next > budget->allowed)
+        budget->allowed *= 2;
+    return true;
+}
+
+static struct path_turn *path_queue_turn(const struct path_queue *queue, int number)
+{
+    return &queue->window[number % queue->side_by_side];
+}
+
+bool turn_is_alone(const struct path_turn *turn)
+{
+    return turn->queue->count == 1;
+}
+
+bool turn_is_front(const struct path_turn *turn)
+{
+    return turn == path_queue_turn(turn->queue, turn->queue->printed);
 }
 
 static void path_queue_finish(struct path_turn *turn)
 {
-    const struct turns *turns = turn->turns;
+    const struct path_queue *queue = turn->queue;
     tree_resolve_cancel(turn->resolution);
-    if (turns->ops->stop && turn->work)
-        turns->ops->stop(turn);
+    if (queue->ops->stop && turn->work)
+        queue->ops->stop(turn);
     place_destroy(turn->place);
     buf_clean_up_secret(&turn->held);
     *turn = (struct path_turn){0};
@@ -52,44 +161,47 @@ static void path_queue_finish(struct path_turn *turn)
 static void path_queue_begin(struct path_turn *turn)
 {
     turn->begun = true;
-    turn->turns->ops->start(turn);
+    turn->queue->ops->start(turn);
 }
 
-/* Its turn has come for what comes next, its beginning or another page; or somebody says no. */
+/* Begins or continues the front. */
 static void path_queue_resume(struct path_turn *turn)
 {
-    const struct turns *turns = turn->turns;
-    turn->state = TURN_ASKED;
-    if (turn->watched && !spending_agrees(turns->spending, turn->place, turn->path, &turn->why))
+    struct path_queue *queue = turn->queue;
+    turn->state = TURN_WORKING;
+    if (turn->confirms && !path_budget_allows(&queue->budget, turn, &turn->why))
         turn->state = TURN_ENDED;
     else if (turn->begun)
-        turns->ops->go_on(turn);
+        queue->ops->go_on(turn);
     else
         path_queue_begin(turn);
 }
 
-/* What a path means is known. What the map alone refuses has its turn like the rest. */
+/* An error is reported in the order of the paths, as results are. */
 static void path_queue_take_place(void *arg, struct place *place, const struct error *err)
 {
     struct path_turn *turn = arg;
+    const struct path_queue *queue = turn->queue;
+    const struct selection *selection = queue->selection;
+    struct error why;
     turn->resolution = NULL;
     turn->place = place;
-    struct error why;
-    const struct selection *selection = turn->turns->narrowed;
-    if (place &&
-        (!selection || place_select(place, selection, turn->app->tree.show_secrets, &why))) {
-        turn->watched = turn->turns->ops->go_on && spending_watches(turn->turns->spending, place);
-        if (turn->watched)
-            turn_pause(turn); /* before it begins */
-        else
-            path_queue_begin(turn);
-        return;
-    }
     if (!place) {
         why = *err;
         app_hint(turn->app, turn->path, &why);
+        turn_end(turn, &why);
+        return;
     }
-    turn_end(turn, &why);
+    if (selection && !place_select(place, selection, turn->app->tree.show_secrets, &why)) {
+        turn_end(turn, &why);
+        return;
+    }
+    turn->confirms =
+        queue->ops->go_on && path_budget_covers(&queue->budget, turn->app->options, place);
+    if (turn->confirms)
+        turn_pause(turn);
+    else
+        path_queue_begin(turn);
 }
 
 static void path_queue_write_log(void *arg, enum log_level level, const char *line)
@@ -98,18 +210,17 @@ static void path_queue_write_log(void *arg, enum log_level level, const char *li
     app_note(turn->app, level, turn->path, line);
 }
 
-/* The next path. */
-static void path_queue_request(struct turns *turns)
+static void path_queue_start_next(struct path_queue *queue)
 {
-    struct path_turn *turn = path_queue_of(turns, turns->asked);
+    struct path_turn *turn = path_queue_turn(queue, queue->started);
     struct error why;
     *turn =
-        (struct path_turn){.app = turns->app, .path = turns->paths[turns->asked], .turns = turns};
-    turn->log = (struct log){turns->app->log.level, path_queue_write_log, turn};
-    turn->tree = turns->app->tree;
+        (struct path_turn){.app = queue->app, .path = queue->paths[queue->started], .queue = queue};
+    turn->log = (struct log){queue->app->log.level, path_queue_write_log, turn};
+    turn->tree = queue->app->tree;
     turn->tree.log = &turn->log;
-    turns->asked++;
-    bool through = turns->ops->goes_through && turns->ops->goes_through(turns->app->options);
+    queue->started++;
+    bool through = queue->ops->follows_links && queue->ops->follows_links(queue->app->options);
     turn->resolution = (through ? tree_resolve_through : tree_resolve)(
         &turn->app->tree, NULL, span_text(turn->path), path_queue_take_place, turn);
     if (!turn->resolution) {
@@ -118,104 +229,69 @@ static void path_queue_request(struct turns *turns)
     }
 }
 
-/* Prints what the front has, up to where it waits for an answer. True when it is through. */
-static bool path_queue_print_front(struct turns *turns)
+/* Prints what the front holds. True when the front has ended. */
+static bool path_queue_print_front(struct path_queue *queue)
 {
-    struct path_turn *turn = path_queue_of(turns, turns->printed);
+    struct path_turn *turn = path_queue_turn(queue, queue->printed);
     if (turn->held.size > 0)
         fwrite(turn->held.data, 1, turn->held.size, stdout);
-    turns->held_bytes -= turn->held.size;
+    queue->held_bytes -= turn->held.size;
     buf_truncate(&turn->held, 0);
     if (turn->held.failed) {
         error_no_memory(&turn->why);
         turn->state = TURN_ENDED;
     }
     if (turn->state == TURN_PAUSED && fflush(stdout) == 0)
-        path_queue_resume(turn); /* whoever reads has what there is while the next page comes */
+        path_queue_resume(turn);
     if (turn->state != TURN_ENDED)
         return false;
     if (turn->why.kind != ERROR_NONE)
         app_report_error(turn->app, turn->path, &turn->why);
     path_queue_finish(turn);
-    turns->printed++;
+    queue->printed++;
     return true;
 }
 
-static bool path_queue_has_room(const struct turns *turns)
-{
-    return turns->asked < turns->count && turns->asked - turns->printed < turns->side_by_side &&
-           turns->held_bytes < MOST_HELD_BYTES;
-}
-
-/* Asks and prints as far as it goes without waiting. */
+/* Starts and prints as far as possible without waiting. */
 static void path_queue_advance(void *arg)
 {
-    struct turns *turns = arg;
-    turns->timer = NULL;
+    struct path_queue *queue = arg;
+    queue->timer = NULL;
     do {
-        while (path_queue_has_room(turns))
-            path_queue_request(turns);
-    } while (!ferror(stdout) && turns->printed < turns->asked && path_queue_print_front(turns));
-    if (turns->printed == turns->count || ferror(stdout))
-        loop_stop(turns->app->loop);
+        while (queue->started < queue->count &&
+               queue->started - queue->printed < queue->side_by_side &&
+               queue->held_bytes < PATH_QUEUE_HELD_BYTES)
+            path_queue_start_next(queue);
+    } while (!ferror(stdout) && queue->printed < queue->started && path_queue_print_front(queue));
+    if (queue->printed == queue->count || ferror(stdout))
+        loop_stop(queue->app->loop);
 }
 
-/* Later, since whoever has just called still works on the answer that advancing may take away. */
-static void path_queue_advance_soon(struct turns *turns)
+/* In a later round of the loop: the caller still uses results that advancing may free. */
+static void path_queue_advance_soon(struct path_queue *queue)
 {
-    if (!turns->timer)
-        turns->timer = loop_add_timer(turns->app->loop, 0, path_queue_advance, turns);
-    if (turns->timer)
+    if (!queue->timer)
+        queue->timer = loop_add_timer(queue->app->loop, 0, path_queue_advance, queue);
+    if (queue->timer)
         return;
-    turns->failed = true;
-    loop_stop(turns->app->loop);
-}
-
-static void path_queue_run(struct turns *turns)
-{
-    struct app *app = turns->app;
-    app_show_progress(app);
-    turns->window = calloc((size_t)turns->side_by_side, sizeof *turns->window);
-    turns->failed = !turns->window;
-    if (turns->window)
-        path_queue_advance_soon(turns);
-    if (!turns->failed)
-        loop_run(app->loop);
-    loop_remove_timer(turns->timer);
-    for (; turns->printed < turns->asked; turns->printed++)
-        path_queue_finish(path_queue_of(turns, turns->printed)); /* nobody reads on */
-    free(turns->window);
-    if (turns->failed) {
-        struct error why;
-        error_no_memory(&why);
-        app_report_error(app, "/", &why);
-    }
-}
-
-bool turn_is_alone(const struct path_turn *turn)
-{
-    return turn->turns->count == 1;
-}
-
-bool turn_is_front(const struct path_turn *turn)
-{
-    return path_queue_is_front(turn);
+    queue->failed = true;
+    loop_stop(queue->app->loop);
 }
 
 void turn_print(struct path_turn *turn, struct span text)
 {
-    if (path_queue_is_front(turn) && turn->held.size == 0) {
+    if (turn_is_front(turn) && turn->held.size == 0) {
         fwrite(text.data, 1, text.size, stdout);
         return;
     }
     buf_add_span(&turn->held, text);
-    turn->turns->held_bytes += turn->held.failed ? 0 : text.size;
+    turn->queue->held_bytes += turn->held.failed ? 0 : text.size;
 }
 
 void turn_pause(struct path_turn *turn)
 {
     turn->state = TURN_PAUSED;
-    path_queue_advance_soon(turn->turns);
+    path_queue_advance_soon(turn->queue);
 }
 
 void turn_end(struct path_turn *turn, const struct error *err)
@@ -223,10 +299,31 @@ void turn_end(struct path_turn *turn, const struct error *err)
     turn->state = TURN_ENDED;
     if (err)
         turn->why = *err;
-    path_queue_advance_soon(turn->turns);
+    path_queue_advance_soon(turn->queue);
 }
 
-static bool path_queue_read_filter(struct app *app, struct arena *arena, struct cond *out)
+static void path_queue_run(struct path_queue *queue)
+{
+    struct app *app = queue->app;
+    app_show_progress(app);
+    queue->window = calloc((size_t)queue->side_by_side, sizeof *queue->window);
+    queue->failed = !queue->window;
+    if (queue->window)
+        path_queue_advance_soon(queue);
+    if (!queue->failed)
+        loop_run(app->loop);
+    loop_remove_timer(queue->timer);
+    for (; queue->printed < queue->started; queue->printed++)
+        path_queue_finish(path_queue_turn(queue, queue->printed));
+    free(queue->window);
+    if (queue->failed) {
+        struct error why;
+        error_no_memory(&why);
+        app_report_error(app, "/", &why);
+    }
+}
+
+static bool path_queue_parse_filter(struct app *app, struct arena *arena, struct cond *out)
 {
     struct error err, why;
     if (where_parse(span_text(app->options->where), arena, out, &err))
@@ -243,35 +340,30 @@ int path_queue_command(const struct options *options, char **paths, int count, i
     struct app app;
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct cond filter;
-    struct spending spending;
     struct selection selection = {.filter = options->where ? &filter : NULL,
                                   .limit = options->limit};
-    struct turns turns = {.app = &app,
-                          .ops = ops,
-                          .paths = paths,
-                          .count = count,
-                          .side_by_side = side_by_side,
-                          .spending = &spending};
+    struct path_queue queue = {
+        .app = &app, .ops = ops, .paths = paths, .count = count, .side_by_side = side_by_side};
     if (selection.filter || selection.limit > 0)
-        turns.narrowed = &selection;
+        queue.selection = &selection;
     struct mounted_paths mounted;
     mounted_paths_init(&mounted, options);
     if (!mounted_paths_take(&mounted, paths, count)) {
         mounted_paths_clean_up(&mounted);
         return EXIT_FAILURE;
     }
-    spending_init(&spending, options);
+    path_budget_init(&queue.budget, options);
     struct options own = mounted.options;
-    if (spending.allowed > 0 && (options->where || options->count || options->confirm_given))
-        own.both_ends_ms = -1; /* the other end would be read before anybody has agreed */
+    if (queue.budget.allowed > 0 && (options->where || options->count || options->confirm_given))
+        own.both_ends_ms = -1; /* the other end would be read before the first prompt */
     bool ready = app_init_any(&app, &own, COMMAND_CACHE_BYTES);
-    app.tree.payer = &spending.payer;
+    app.tree.payer = &queue.budget.payer;
     app.tree.names.table_is_file = true;
     app.tree.table_width = screen_columns();
     if (!ready)
         app.status = EXIT_FAILURE;
-    else if (!selection.filter || path_queue_read_filter(&app, &arena, &filter))
-        path_queue_run(&turns);
+    else if (!selection.filter || path_queue_parse_filter(&app, &arena, &filter))
+        path_queue_run(&queue);
     app_clean_up(&app);
     mounted_paths_clean_up(&mounted);
     return app.status;

@@ -1,62 +1,63 @@
-/* A command's paths: asked side by side, so that many cost one wait, and printed in the order in
- * which they were named. What waits for its turn is bounded, in number and in bytes. */
+/* The paths of a command: read side by side, so that many take the time of one, and printed in
+ * their order. The number and the size of results that wait to be printed are bounded. */
 #ifndef DDBFS_FS_CLI_PATH_QUEUE_H
 #define DDBFS_FS_CLI_PATH_QUEUE_H
 
 #include "fs/cli/app.h"
 
-/* One path, from the time it is asked until all of it is printed. */
+struct path_queue;
+
+/* One path, until all its results are printed. */
 struct path_turn {
     struct app *app;
-    const char *path;                   /* as it was typed */
-    struct log log;                     /* whose lines are about that path */
-    struct tree tree;                   /* the app's, with this log: what the path is read by */
-    struct tree_resolution *resolution; /* of the path; NULL once it is known what it means */
-    struct place *place;                /* owned; NULL until then */
-    void *work;          /* of the command: what is under way; NULL when nothing is */
-    struct turns *turns; /* whose turn it is one of */
-    bool watched;        /* before more is read, somebody may have to agree */
-    bool begun;          /* ops->start has been called */
-    int64_t size;        /* likewise: of a file, as far as it has come */
-    struct buf held;     /* printed before its turn came; owned */
-    struct error why;    /* how it ended */
+    const char *path;                   /* as typed */
+    struct log log;                     /* its lines name the path */
+    struct tree tree;                   /* the app's, with this log */
+    struct tree_resolution *resolution; /* NULL when the place is known */
+    struct place *place;                /* owned; NULL before */
+    void *work;                         /* the command's; NULL: nothing to stop */
+    struct path_queue *queue;
+    bool confirms;    /* reading more may require a confirmation */
+    bool begun;       /* ops->start was called */
+    int64_t size;     /* the command's: of a file, so far */
+    struct buf held;  /* owned: printed before the path is at the front */
+    struct error why; /* how it ended */
     enum turn_state {
-        TURN_ASKED,  /* the command is at work */
-        TURN_PAUSED, /* there is more, which is fetched when its turn has come */
-        TURN_ENDED,  /* all is said, but perhaps not yet printed */
+        TURN_WORKING,
+        TURN_PAUSED, /* more is read when the path is at the front */
+        TURN_ENDED,  /* held bytes may still be printed */
     } state;
 };
 
 struct path_queue_ops {
-    /* What a link leads to is meant, rather than the link itself. */
-    bool (*goes_through)(const struct options *options);
-    /* TURN's place is known, and may be read. Ends in turn_end, at once or later. */
+    /* Whether a link means its target. NULL: never. */
+    bool (*follows_links)(const struct options *options);
+    /* TURN has its place. Must call turn_end, at once or later. */
     void (*start)(struct path_turn *turn);
-    /* After turn_pause: fetches what comes next. NULL for who never pauses, nor reads anything. */
+    /* Continues after turn_pause. NULL for a command that never pauses and reads nothing. */
     void (*go_on)(struct path_turn *turn);
-    /* Takes away TURN's work, finished or not. NULL for who works at once. */
+    /* Frees TURN's work, finished or not. NULL for a command without work. */
     void (*stop)(struct path_turn *turn);
 };
 
-/* A whole command that works on paths of the tree, from the map to the exit status: asks for all of
- * PATHS, at most SIDE_BY_SIDE of them at a time, and returns when all is printed, or when nobody
- * reads it any more. */
+/* Runs a whole command on PATHS, from the map to the exit status, with at most SIDE_BY_SIDE of them
+ * at a time. Returns when all is printed, or standard output is closed. */
 int path_queue_command(const struct options *options, char **paths, int count, int side_by_side,
                        const struct path_queue_ops *ops);
 
-/* Whether its path is the only one that was named. */
+/* Whether no other path was named. */
 bool turn_is_alone(const struct path_turn *turn);
 
-/* Whether its turn has come: what it reads it prints at once. */
+/* Whether all paths before it are printed. */
 bool turn_is_front(const struct path_turn *turn);
 
-/* To standard output, now or in its turn. */
+/* Prints TEXT on standard output when the path is at the front. */
 void turn_print(struct path_turn *turn, struct span text);
 
-/* There is more to print, which ops->go_on fetches: at once for whose turn it is. */
+/* Calls ops->go_on when the path is at the front. */
 void turn_pause(struct path_turn *turn);
 
-/* Nothing more comes. ERR, NULL for none, is told behind what was printed. */
+/* Ends the path. ERR, which may be NULL, is reported behind its results. */
 void turn_end(struct path_turn *turn, const struct error *err);
 
 #endif

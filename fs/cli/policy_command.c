@@ -1,5 +1,5 @@
-/* ddbfs policy [--env NAME] [--tables [--allow-scan]] [--json] [MAP]: the least access policy that
- * a map needs, or who has none. */
+/* ddbfs policy [--env NAME] [--tables [--allow-scan]] [--json] [MAP]: the minimal access policy of
+ * a map, or of tables without a map. */
 #include "core/grants.h"
 
 #include <stdio.h>
@@ -7,19 +7,11 @@
 
 #include "fs/cli/app.h"
 
-/* What AWS takes as one managed policy, blanks aside. */
-enum { MOST_CHARACTERS = 6144 };
+enum { POLICY_CHARACTERS = 6144 }; /* of an AWS managed policy, without blanks */
 
-static size_t policy_command_characters_of(struct span text)
+static void policy_command_print(struct app *app)
 {
     size_t count = 0;
-    for (size_t i = 0; i < text.size; i++)
-        count += text.data[i] != ' ' && text.data[i] != '\n';
-    return count;
-}
-
-static void policy_command_print_policy(struct app *app)
-{
     struct error why;
     CLEAN_UP(buf_clean_up) struct buf text = {0}, safe = {0};
     const struct options *options = app->options;
@@ -31,11 +23,13 @@ static void policy_command_print_policy(struct app *app)
     }
     json_add_printable(&safe, buf_span(&text));
     fwrite(safe.data, 1, safe.size, stdout);
-    if (policy_command_characters_of(buf_span(&text)) > MOST_CHARACTERS)
+    for (size_t i = 0; i < text.size; i++)
+        count += text.data[i] != ' ' && text.data[i] != '\n';
+    if (count > POLICY_CHARACTERS)
         log_line(&app->log, LOG_LEVEL_WARNING,
-                 "this has %zu characters, and a managed policy takes %d: make one for each "
-                 "environment (--env)",
-                 policy_command_characters_of(buf_span(&text)), MOST_CHARACTERS);
+                 "the policy has %zu characters, and a managed policy may have %d; make one for "
+                 "each environment: --env",
+                 count, POLICY_CHARACTERS);
 }
 
 int policy_command(const struct options *options, int argc, char **argv)
@@ -45,13 +39,13 @@ int policy_command(const struct options *options, int argc, char **argv)
     if (argc > 1)
         return app_usage("policy takes one map", "policy");
     if (options->allow_scan && !options->tables)
-        return app_usage("no map's own paths scan: --allow-scan goes with --tables", "policy");
+        return app_usage("the paths of a map never scan; --allow-scan needs --tables", "policy");
     if (argc == 1)
         buf_add_text(&map, argv[0]);
     bool ok = argc == 1 ? app_init(&app, options, buf_text(&map), COMMAND_CACHE_BYTES)
                         : app_init_any(&app, options, COMMAND_CACHE_BYTES);
     if (ok)
-        policy_command_print_policy(&app);
+        policy_command_print(&app);
     else
         app.status = EXIT_FAILURE;
     app_clean_up(&app);

@@ -10,20 +10,19 @@
 #include "core/base/decimal.h"
 #include "core/sources.h"
 
-enum { QUIET_MS = 1000, EACH_MS = 250, USUAL_WIDTH = 80 };
+enum { PROGRESS_QUIET_MS = 1000, PROGRESS_PERIOD_MS = 250, PROGRESS_WIDTH = 80 };
 
-/* Back to the beginning of the line, and what is behind that goes. */
-static const char ERASE[] = "\r\033[K";
+static const char PROGRESS_ERASE[] = "\r\033[K"; /* the line, from its beginning */
 
 struct progress {
     struct loop *loop;             /* borrowed */
     const struct sources *sources; /* borrowed */
-    FILE *out, *err;               /* stdout and stderr as they were, and */
-    FILE *own_out, *own_err;       /* what stands in their place; owned; NULL: nothing does */
-    int64_t start_ms, quiet_ms;    /* since when work is done, and nothing was printed */
+    FILE *out, *err;               /* stdout and stderr before */
+    FILE *own_out, *own_err;       /* owned: replace them; NULL: not replaced */
+    int64_t start_ms, quiet_ms;    /* of the work, and of the last output */
 };
 
-/* The line may be on the screen. A signal handler reads it, so it belongs to the process. */
+/* The line may be visible. A signal handler reads this. */
 static volatile sig_atomic_t progress_is_shown;
 
 static const int progress_ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -40,18 +39,18 @@ static bool progress_write(int fd, const char *text, size_t size)
 static void progress_erase(void)
 {
     if (progress_is_shown)
-        progress_write(STDERR_FILENO, ERASE, sizeof ERASE - 1);
+        progress_write(STDERR_FILENO, PROGRESS_ERASE, sizeof PROGRESS_ERASE - 1);
     progress_is_shown = false;
 }
 
-/* The default action is restored already; the signal is delivered again when this returns. */
+/* SA_RESETHAND has restored the default action, which raise() causes. */
 static void progress_erase_at_signal(int number)
 {
     progress_erase();
     raise(number);
 }
 
-/* A signal that is ignored, or that another part of the process handles, is left as it is. */
+/* Changes only signals with the action FROM: others are ignored, or handled elsewhere. */
 static void progress_swap_actions(void (*from)(int), void (*to)(int))
 {
     struct sigaction action = {.sa_handler = to, .sa_flags = (int)SA_RESETHAND}, old;
@@ -61,7 +60,7 @@ static void progress_swap_actions(void (*from)(int), void (*to)(int))
             sigaction(progress_ends[i], &action, NULL);
 }
 
-static ssize_t progress_pass(struct progress *progress, int fd, const char *text, size_t size)
+static ssize_t progress_pass_text(struct progress *progress, int fd, const char *text, size_t size)
 {
     progress_erase();
     progress->quiet_ms = loop_now_ms(progress->loop);
@@ -70,22 +69,22 @@ static ssize_t progress_pass(struct progress *progress, int fd, const char *text
 
 static ssize_t progress_pass_out(void *cookie, const char *text, size_t size)
 {
-    return progress_pass(cookie, STDOUT_FILENO, text, size);
+    return progress_pass_text(cookie, STDOUT_FILENO, text, size);
 }
 
 static ssize_t progress_pass_err(void *cookie, const char *text, size_t size)
 {
-    return progress_pass(cookie, STDERR_FILENO, text, size);
+    return progress_pass_text(cookie, STDERR_FILENO, text, size);
 }
 
 static size_t progress_width(void)
 {
     struct winsize size;
-    bool is_told = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    return is_told ? size.ws_col : USUAL_WIDTH;
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return known ? size.ws_col : PROGRESS_WIDTH;
 }
 
-/* The cell at the end of the line stays empty: some terminals would go on to the next line. */
+/* The last cell of the line remains empty: some terminals would begin another line. */
 static void progress_draw(struct progress *progress, int64_t now_ms)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
@@ -99,7 +98,7 @@ static void progress_draw(struct progress *progress, int64_t now_ms)
     if (line.size >= progress_width())
         buf_truncate(&line, progress_width() - 1);
     if (progress->own_out)
-        fflush(stdout); /* what was printed before stands before it */
+        fflush(stdout);
     progress_erase();
     progress_is_shown = true;
     progress_write(STDERR_FILENO, line.data, line.size);
@@ -109,11 +108,11 @@ static void progress_tick(void *arg)
 {
     struct progress *progress = arg;
     int64_t now_ms = loop_now_ms(progress->loop);
-    if (now_ms - progress->quiet_ms >= QUIET_MS)
+    if (now_ms - progress->quiet_ms >= PROGRESS_QUIET_MS)
         progress_draw(progress, now_ms);
 }
 
-/* The C library lets standard streams be replaced: all that any module prints goes through here. */
+/* The output of all modules passes through these streams. */
 static void progress_replace(struct progress *progress)
 {
     static const cookie_io_functions_t out = {.write = progress_pass_out};
@@ -139,7 +138,7 @@ struct progress *progress_start(struct loop *loop, const struct sources *sources
     progress->start_ms = progress->quiet_ms = loop_now_ms(loop);
     progress_replace(progress);
     progress_swap_actions(SIG_DFL, progress_erase_at_signal);
-    loop_set_tick(loop, EACH_MS, progress_tick, progress);
+    loop_set_tick(loop, PROGRESS_PERIOD_MS, progress_tick, progress);
     return progress;
 }
 

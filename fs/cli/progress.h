@@ -1,6 +1,6 @@
-/* A line on the terminal that says how far long work has come. It is drawn on standard error where
- * that is a terminal, after a second without output. It is erased before anything else is printed,
- * and when a signal ends the program. */
+/* A line on the terminal with the progress of long work: pages, items and RCU. It is drawn on
+ * standard error after a second without output. It is erased before other output, and when a signal
+ * ends the program. */
 #ifndef DDBFS_FS_CLI_PROGRESS_H
 #define DDBFS_FS_CLI_PROGRESS_H
 
@@ -9,9 +9,8 @@
 struct progress;
 struct sources;
 
-/* Begins to report what SOURCES reads while LOOP runs. Both must stay until progress_end. NULL
- * where stderr is no terminal. Until the end, stdout and stderr are streams of its own where they
- * are the terminal. */
+/* Shows the progress of SOURCES while LOOP runs. Both must live until progress_end, and stdout and
+ * stderr are replaced until then. NULL if standard error is not a terminal. */
 struct progress *progress_start(struct loop *loop, const struct sources *sources);
 
 /* Erases the line. NULL is fine. */

@@ -1,5 +1,5 @@
-/* Plain control sequences of ECMA-48, and the two of xterm that all know: another screen, and lines
- * that are cut and not wrapped. */
+/* Control sequences of ECMA-48, and two of xterm that all terminals support: the alternate screen,
+ * and lines that are cut instead of wrapped. */
 #include "fs/cli/screen.h"
 
 #include <errno.h>
@@ -11,12 +11,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define TAKE "\033[?1049h\033[?25l\033[?7l"
-#define GIVE_BACK "\033[?7h\033[?25h\033[?1049l"
+#define SCREEN_OPEN "\033[?1049h\033[?25l\033[?7l"
+#define SCREEN_CLOSE "\033[?7h\033[?25h\033[?1049l"
 
-enum { USUAL_ROWS = 24, USUAL_COLUMNS = 80 };
+enum { SCREEN_ROWS = 24, SCREEN_COLUMNS = 80 }; /* if unknown */
 
-/* Whatever would end it must leave the terminal as it was. */
+/* A signal that ends the program must not leave the terminal changed. */
 static void screen_fill_signals(sigset_t *set)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
@@ -25,7 +25,7 @@ static void screen_fill_signals(sigset_t *set)
         sigaddset(set, numbers[i]);
 }
 
-/* Keys come one by one and unseen; Ctrl-Z, which would leave the other screen behind, is none. */
+/* Keys are read one by one and not shown. Ctrl-Z is disabled: the alternate screen would remain. */
 static void screen_take_keys(struct screen *screen)
 {
     screen->reads_keys = tcgetattr(STDIN_FILENO, &screen->before) == 0;
@@ -50,7 +50,7 @@ bool screen_open(struct screen *screen)
         return false;
     }
     screen_take_keys(screen);
-    fputs(TAKE, stdout);
+    fputs(SCREEN_OPEN, stdout);
     fflush(stdout);
     return true;
 }
@@ -59,7 +59,7 @@ void screen_close(struct screen *screen)
 {
     sigset_t set;
     screen_fill_signals(&set);
-    fputs(GIVE_BACK, stdout);
+    fputs(SCREEN_CLOSE, stdout);
     fflush(stdout);
     if (screen->reads_keys)
         tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
@@ -70,18 +70,18 @@ void screen_close(struct screen *screen)
 unsigned screen_rows(void)
 {
     struct winsize size;
-    bool is_told = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
-    return is_told ? size.ws_row : USUAL_ROWS;
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+    return known ? size.ws_row : SCREEN_ROWS;
 }
 
 unsigned screen_columns(void)
 {
     struct winsize size;
-    bool is_told = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return is_told ? size.ws_col : USUAL_COLUMNS;
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : SCREEN_COLUMNS;
 }
 
-/* The last line has no end: the screen would scroll. */
+/* A newline behind the last line would scroll the screen. */
 bool screen_show(struct span text)
 {
     fputs("\033[H", stdout);
@@ -98,15 +98,7 @@ bool screen_show(struct span text)
     return fflush(stdout) == 0;
 }
 
-static enum screen_event screen_take_signal(const struct screen *screen)
-{
-    struct signalfd_siginfo info;
-    if (read(screen->signals, &info, sizeof info) != sizeof info)
-        return SCREEN_TIME;
-    return info.ssi_signo == SIGWINCH ? SCREEN_RESIZED : SCREEN_END;
-}
-
-/* Other keys say nothing; the end of input is an end. */
+/* Keys other than q are ignored. The end of the input ends the display. */
 static enum screen_event screen_take_key(void)
 {
     char key;
@@ -123,8 +115,11 @@ enum screen_event screen_wait(const struct screen *screen, int ms)
                                {.fd = STDIN_FILENO, .events = POLLIN}};
     if (poll(watched, screen->reads_keys ? 3 : 2, ms) <= 0)
         return SCREEN_TIME;
+    struct signalfd_siginfo info;
+    if (watched[0].revents && read(screen->signals, &info, sizeof info) != sizeof info)
+        return SCREEN_TIME;
     if (watched[0].revents)
-        return screen_take_signal(screen);
+        return info.ssi_signo == SIGWINCH ? SCREEN_RESIZED : SCREEN_END;
     if (watched[1].revents & (POLLERR | POLLHUP | POLLNVAL))
         return SCREEN_END;
     return screen->reads_keys && watched[2].revents ? screen_take_key() : SCREEN_TIME;

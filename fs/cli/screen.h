@@ -1,4 +1,4 @@
-/* A terminal that is drawn on again and again, until somebody types q or interrupts. */
+/* A full-screen display on a terminal, until the user types q or interrupts. */
 #ifndef DDBFS_FS_CLI_SCREEN_H
 #define DDBFS_FS_CLI_SCREEN_H
 
@@ -7,27 +7,27 @@
 #include "core/base/span.h"
 
 struct screen {
-    struct termios before; /* of standard input, where that is a terminal */
-    bool reads_keys;       /* it is */
+    struct termios before; /* of standard input, if that is a terminal */
+    bool reads_keys;       /* it is a terminal */
     int signals;           /* a signalfd; -1: none */
 };
 
-/* Takes standard output, which is a terminal, over. False with errno; nothing is changed then. */
+/* Takes over standard output, which is a terminal. False with errno, without a change. */
 bool screen_open(struct screen *screen);
-/* Gives it back as it was. */
+/* Restores the terminal. */
 void screen_close(struct screen *screen);
 
-/* How many lines it has now. */
+/* The current number of lines. */
 unsigned screen_rows(void);
 
-/* How many cells a line of standard output has; 80 where that is no terminal. */
+/* The width of standard output in cells; 80 if that is not a terminal. */
 unsigned screen_columns(void);
 
-/* Shows TEXT, lines no longer than it is wide, and nothing else. False when nobody sees it. */
+/* Replaces the display by TEXT; long lines are cut. False if the terminal is closed. */
 bool screen_show(struct span text);
 
 enum screen_event { SCREEN_TIME, SCREEN_RESIZED, SCREEN_END };
-/* Waits for so long; less when it has another size, or is to end. */
+/* Waits for MS milliseconds, a new size, or the end. */
 enum screen_event screen_wait(const struct screen *screen, int ms);
 
 #endif

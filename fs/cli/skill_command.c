@@ -1,4 +1,4 @@
-/* ddbfs skill [MAP]: what a program has to know of a map, to ask it. */
+/* ddbfs skill [MAP]: a SKILL.md of a map, for an agent. */
 #include "core/describe/skill.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "fs/cli/app.h"
 
-static void skill_command_print_skill(struct app *app)
+static void skill_command_print(struct app *app)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     struct error why;
@@ -26,7 +26,7 @@ int skill_command(const struct options *options, int argc, char **argv)
     bool ok = argc == 1 ? app_init(&app, options, argv[0], COMMAND_CACHE_BYTES)
                         : app_init_any(&app, options, COMMAND_CACHE_BYTES);
     if (ok)
-        skill_command_print_skill(&app);
+        skill_command_print(&app);
     else
         app.status = EXIT_FAILURE;
     app_clean_up(&app);

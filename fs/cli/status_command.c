@@ -1,5 +1,4 @@
-/* ddbfs status [--json]: the mounts of this machine, each with its map, its start, and what it has
- * read. */
+/* ddbfs status [--json]: the mounts of this machine: map, start, requests and RCU of each. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +8,8 @@
 #include "core/base/instant.h"
 #include "core/base/printable.h"
 #include "core/json/json.h"
-#include "fs/cli/app.h"
-#include "fs/cli/control_file.h"
-#include "fs/cli/control_path.h"
+#include "core/json/writer.h"
+#include "fs/cli/live_mount.h"
 #include "fs/cli/mount_table.h"
 
 enum { STATUS_CELLS = 5 };
@@ -19,18 +17,15 @@ enum { STATUS_CELLS = 5 };
 static const char *const status_heads[STATUS_CELLS] = {"MOUNTPOINT", "MAP", "START", "REQUESTS",
                                                        "RCU"};
 
-/* One mount. WHY, if there is one, stands in place of all that the mount tells of itself. */
 struct status_row {
-    char *cells[STATUS_CELLS]; /* in the arena of all */
-    const char *why;
+    char *cells[STATUS_CELLS]; /* in the arena */
+    const char *why;           /* the mount cannot be read: replaces all cells but the first */
 };
 
-/* Parses the control file NAME of the mount at ROOT; DOC borrows TEXT. 0, or an errno. */
+/* Parses a control file; DOC borrows TEXT. Returns 0 or an errno. */
 static int status_read(const char *root, const char *name, struct buf *text, struct json_doc *doc)
 {
-    CLEAN_UP(buf_clean_up) struct buf file = {0};
-    buf_printf(&file, "%s/" CONTROL_NAME "/%s", root, name);
-    if (!control_file_read(buf_text(&file), text))
+    if (!live_mount_read(root, name, text))
         return errno;
     bool ok = json_parse(doc, buf_span(text), JSON_STRICT, NULL);
     return ok && json_is(json_root(doc), JSON_OBJECT) ? 0 : EBADMSG;
@@ -47,7 +42,7 @@ static long long status_requests(struct json stats)
     return sum;
 }
 
-/* In the time of this machine. */
+/* In local time. */
 static void status_write_start(struct json record, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -79,41 +74,39 @@ static void status_fill_cells(struct status_row *row, struct arena *arena, struc
 static void status_write_json(const char *root, const char *why, struct json record,
                               struct json stats, struct buf *out)
 {
-    buf_add_text(out, "{\"mountpoint\":");
-    json_write_string(out, span_text(root));
+    struct json_writer json = json_writer_to(out);
+    json_writer_begin_object(&json, NULL, JSON_TIGHT);
+    json_writer_add_text(&json, "mountpoint", root);
     if (why) {
-        buf_add_text(out, ",\"error\":");
-        json_write_string(out, span_text(why));
+        json_writer_add_text(&json, "error", why);
     } else {
-        buf_add_text(out, ",\"map\":");
-        buf_add_span(out, json_raw(json_member(record, "map")));
-        buf_add_text(out, ",\"started\":");
-        buf_add_span(out, json_raw(json_member(record, "started")));
-        buf_add_text(out, ",\"pid\":");
-        buf_add_span(out, json_raw(json_member(record, "pid")));
-        buf_printf(out, ",\"requests\":%lld,\"rcu\":", status_requests(stats));
-        buf_add_span(out, json_raw(json_member(stats, "consumed_capacity")));
+        json_writer_add_raw(&json, "map", json_raw(json_member(record, "map")));
+        json_writer_add_raw(&json, "started", json_raw(json_member(record, "started")));
+        json_writer_add_raw(&json, "pid", json_raw(json_member(record, "pid")));
+        json_writer_add_integer(&json, "requests", status_requests(stats));
+        json_writer_add_raw(&json, "rcu", json_raw(json_member(stats, "consumed_capacity")));
     }
-    buf_add_text(out, "}\n");
+    json_writer_end(&json);
+    buf_add_char(out, '\n');
 }
 
 static const char *status_why(int error, const char *root)
 {
     if (error == 0)
         return NULL;
-    if (control_file_mount_has_ended(error, root))
-        return "its daemon has ended; take it away: ddbfs umount MOUNTPOINT";
+    if (live_mount_has_ended(error, root))
+        return "its daemon has ended; unmount it: ddbfs umount MOUNTPOINT";
     if (error == ETIMEDOUT)
-        return "its daemon does not answer; wait, or take it away: ddbfs umount MOUNTPOINT";
+        return "its daemon does not respond; wait, or unmount it: ddbfs umount MOUNTPOINT";
     if (error == EACCES)
-        return "only the user who has mounted it may read what it says of itself";
-    return error == EBADMSG || error == ENOENT ? "another version of ddbfs has made it"
+        return "only the user who mounted it may read its control files";
+    return error == EBADMSG || error == ENOENT ? "another version of ddbfs made the mount"
                                                : strerror(error);
 }
 
-/* Appends the mount to JSON, or fills its row. */
-static void status_look(const char *root, struct status_row *row, struct arena *arena,
-                        struct buf *json)
+/* Fills ROW, or, unless it is NULL, appends the mount to JSON. */
+static void status_read_mount(const char *root, struct status_row *row, struct arena *arena,
+                              struct buf *json)
 {
     CLEAN_UP(json_clean_up) struct json_doc record = {0}, stats = {0};
     CLEAN_UP(buf_clean_up) struct buf shown = {0}, record_text = {0}, stats_text = {0};
@@ -161,12 +154,12 @@ int status_command(const struct options *options, int argc, char **argv)
     int status = EXIT_SUCCESS;
     (void)argv;
     if (argc > 0)
-        return app_usage("status takes no words: it shows all mounts", "status");
+        return app_usage("status takes no path; it lists all mounts", "status");
     size_t most = mount_table_list(&mounts);
     struct status_row *rows = arena_array(&arena, most, sizeof *rows);
     for (size_t at = 0; rows && at < mounts.size;) {
         const char *root = mounts.data + at;
-        status_look(root, &rows[count], &arena, options->json ? &json : NULL);
+        status_read_mount(root, &rows[count], &arena, options->json ? &json : NULL);
         status = rows[count].why ? EXIT_FAILURE : status;
         count++;
         at += strlen(root) + 1;
@@ -178,7 +171,7 @@ int status_command(const struct options *options, int argc, char **argv)
     json_add_printable(&safe, buf_span(&json));
     fputs(buf_text(&safe), stdout);
     if (count == 0)
-        fputs("ddbfs: there is no mount of ddbfs here; make one: ddbfs mount MOUNTPOINT\n", stderr);
+        fputs("ddbfs: there is no mount of ddbfs; make one: ddbfs mount MOUNTPOINT\n", stderr);
     else if (!options->json)
         status_print(rows, count);
     return status;

@@ -1,5 +1,5 @@
-/* ddbfs umount MOUNTPOINT: takes a mount away, also one whose daemon is dead, and says who keeps
- * it when it is busy. */
+/* ddbfs umount MOUNTPOINT: unmounts, also after the daemon died, and lists the processes that use a
+ * busy mount. */
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -13,17 +13,16 @@
 #include "fs/cli/app.h"
 #include "fs/cli/mount_table.h"
 
-/* Who keeps a mount busy is told by name up to so many. */
-enum { MOST_HOLDERS = 5 };
+enum { UMOUNT_USERS = 5 }; /* processes in the list */
 
-/* Where the link /proc/PID/WHAT leads, when that is within MOUNTPOINT. The link is read and never
- * followed: what it leads to may not answer. */
-static bool umount_leads_into(const char *pid, const char *what, const char *mountpoint,
+/* Sets TARGET to the target of the link /proc/PID/NAME. True if it is within MOUNTPOINT. The link
+ * is never followed: a daemon that hangs would not respond. */
+static bool umount_leads_into(const char *pid, const char *name, const char *mountpoint,
                               struct buf *target)
 {
     char link[512], path[PATH_MAX];
     size_t size = strlen(mountpoint);
-    snprintf(link, sizeof link, "/proc/%s/%s", pid, what);
+    snprintf(link, sizeof link, "/proc/%s/%s", pid, name);
     ssize_t got = readlink(link, path, sizeof path);
     buf_truncate(target, 0);
     buf_add(target, path, got > 0 ? (size_t)got : 0);
@@ -32,7 +31,7 @@ static bool umount_leads_into(const char *pid, const char *what, const char *mou
            (there.size == size || there.data[size] == '/');
 }
 
-static void umount_print_holder(const char *pid, const char *how, const char *target)
+static void umount_print_user(const char *pid, const char *how, const char *target)
 {
     char path[64], name[64] = "?";
     snprintf(path, sizeof path, "/proc/%.20s/comm", pid);
@@ -47,45 +46,45 @@ static void umount_print_holder(const char *pid, const char *how, const char *ta
     fputc('\n', stderr);
 }
 
-static bool umount_holds_a_file(const char *pid, const char *mountpoint, struct buf *target)
+static bool umount_has_open_file(const char *pid, const char *mountpoint, struct buf *target)
 {
-    char folder[64], what[300];
-    bool holds = false;
+    char folder[64], name[300];
+    bool found = false;
     snprintf(folder, sizeof folder, "/proc/%.20s/fd", pid);
     DIR *fds = opendir(folder);
     struct dirent *entry;
-    while (fds && !holds && (entry = readdir(fds))) {
-        snprintf(what, sizeof what, "fd/%s", entry->d_name);
-        holds = umount_leads_into(pid, what, mountpoint, target);
+    while (fds && !found && (entry = readdir(fds))) {
+        snprintf(name, sizeof name, "fd/%s", entry->d_name);
+        found = umount_leads_into(pid, name, mountpoint, target);
     }
     if (fds)
         closedir(fds);
-    return holds;
+    return found;
 }
 
-/* Other users' processes can't be looked into, unless by root. */
-static void umount_print_holders(const char *mountpoint)
+/* Only root sees the processes of other users. */
+static void umount_print_users(const char *mountpoint)
 {
     CLEAN_UP(buf_clean_up) struct buf target = {0};
-    unsigned told = 0;
+    unsigned count = 0;
     DIR *processes = opendir("/proc");
     struct dirent *entry;
-    while (processes && told < MOST_HOLDERS && (entry = readdir(processes))) {
+    while (processes && count < UMOUNT_USERS && (entry = readdir(processes))) {
         const char *pid = entry->d_name;
         if (pid[0] < '0' || pid[0] > '9' || atol(pid) == (long)getpid())
             continue;
-        bool stands = umount_leads_into(pid, "cwd", mountpoint, &target) ||
+        bool inside = umount_leads_into(pid, "cwd", mountpoint, &target) ||
                       umount_leads_into(pid, "root", mountpoint, &target);
-        bool holds = stands || umount_holds_a_file(pid, mountpoint, &target);
-        if (holds)
-            umount_print_holder(pid, stands ? "stands in" : "has open", buf_text(&target));
-        told += holds;
+        bool uses = inside || umount_has_open_file(pid, mountpoint, &target);
+        if (uses)
+            umount_print_user(pid, inside ? "is in" : "has open", buf_text(&target));
+        count += uses;
     }
     if (processes)
         closedir(processes);
 }
 
-/* Whoever is not root may unmount by the help of fusermount3 alone, which says itself why not. */
+/* The only way for users other than root. fusermount3 prints its own errors. */
 static bool umount_unmount_by_helper(const char *mountpoint)
 {
     int status = -1;
@@ -93,7 +92,7 @@ static bool umount_unmount_by_helper(const char *mountpoint)
     if (child == 0) {
         signal(SIGPIPE, SIG_DFL);
         execlp("fusermount3", "fusermount3", "-u", "--", mountpoint, (char *)NULL);
-        fprintf(stderr, "ddbfs: fusermount3 is missing; install it: apt-get install fuse3\n");
+        fprintf(stderr, "ddbfs: fusermount3 is not installed; install it: apt-get install fuse3\n");
         _exit(EXIT_FAILURE);
     }
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -112,16 +111,15 @@ static int umount_unmount(const char *mountpoint)
         return EXIT_FAILURE;
     }
     if (!root && mount_table_owner(mountpoint, &owner) && owner != getuid()) {
-        fprintf(stderr,
-                "ddbfs: %s was mounted by user %u; only that user or root can take it away\n",
+        fprintf(stderr, "ddbfs: %s was mounted by user %u; only that user or root can unmount it\n",
                 mountpoint, (unsigned)owner);
         return EXIT_FAILURE;
     }
     fprintf(stderr,
-            "ddbfs: %s is still mounted; leave it, and close what is open there; "
-            "fusermount3 -uz %s unmounts once that is done\n",
+            "ddbfs: %s is busy; close its files and leave its directories, or unmount it when it "
+            "is no longer used: fusermount3 -uz %s\n",
             mountpoint, mountpoint);
-    umount_print_holders(mountpoint);
+    umount_print_users(mountpoint);
     return EXIT_FAILURE;
 }
 
@@ -129,24 +127,20 @@ int umount_command(const struct options *options, int argc, char **argv)
 {
     CLEAN_UP(buf_clean_up) struct buf mountpoint = {0};
     (void)options;
-    if (argc != 1) {
-        fprintf(stderr, "ddbfs: umount needs one mountpoint; see ddbfs umount --help\n");
-        return EXIT_USAGE;
-    }
+    if (argc != 1)
+        return app_usage("umount needs one mountpoint", "umount");
     char *path = mount_table_absolute(argv[0]);
     if (path && !mount_table_find(path, &mountpoint)) {
-        free(path); /* the last segment may be a link to it */
+        free(path); /* the last segment may be a link to the mount */
         path = realpath(argv[0], NULL);
     }
     bool inside = path && mount_table_find(path, &mountpoint);
     int status = EXIT_FAILURE;
     if (!inside)
-        fprintf(stderr, "ddbfs: %s is no mount of ddbfs; ddbfs status lists them\n", argv[0]);
+        fprintf(stderr, "ddbfs: %s is no mount of ddbfs; ddbfs status lists the mounts\n", argv[0]);
     else if (strcmp(buf_text(&mountpoint), path) != 0)
-        fprintf(stderr,
-                "ddbfs: %s is in a mount and not its root; take that away: "
-                "ddbfs umount %s\n",
-                argv[0], buf_text(&mountpoint));
+        fprintf(stderr, "ddbfs: %s is below a mountpoint; unmount that: ddbfs umount %s\n", argv[0],
+                buf_text(&mountpoint));
     else
         status = umount_unmount(path);
     free(path);

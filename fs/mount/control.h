@@ -2,7 +2,7 @@
 #ifndef DDBFS_FS_MOUNT_CONTROL_H
 #define DDBFS_FS_MOUNT_CONTROL_H
 
-#include "fs/cli/control_path.h"
+#include "fs/cli/live_mount.h"
 #include "fs/mount/mount.h"
 
 /* The names in it, ended by NULL. */

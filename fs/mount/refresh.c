@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/read/resolve.h"
-#include "fs/cli/control_path.h"
+#include "fs/cli/live_mount.h"
 #include "fs/mount/notifier.h"
 #include "fs/mount/open_listing.h"
 #include "fs/mount/parked.h"

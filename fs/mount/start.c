@@ -18,7 +18,7 @@
 #include "core/base/printable.h"
 #include "core/base/shell.h"
 #include "core/sources.h"
-#include "fs/cli/control_path.h"
+#include "fs/cli/live_mount.h"
 #include "fs/cli/mount_table.h"
 
 /* The words of -o that libfuse knows; with an equals sign if they take a value. */

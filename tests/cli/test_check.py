@@ -313,7 +313,7 @@ def test_other_commands_tell_the_first_ten(ddbfs, write_map):
     text = changed(('"by-id/{job_id}"', wrong + '"by-id/{job_id}"'))
     path = write_map(text)
     lines = ddbfs("--map", path, "cat", "/prod/x", expect=1).stderr.splitlines()
-    assert len(lines) == 11 and lines[-1] == f"ddbfs: {path}: and 50 more; ddbfs check tells all"
+    assert len(lines) == 11 and lines[-1] == f"ddbfs: {path}: and 50 more; ddbfs check lists all"
     lines = ddbfs("check", path, expect=1).stderr.splitlines()
     assert len(lines) == 51 and lines[-1] == f"ddbfs: {path}: and 10 more"
 
@@ -333,7 +333,7 @@ def test_a_service_that_is_away_is_told_once(ddbfs):
     result = ddbfs("--endpoint-url", "http://127.0.0.1:1", "check", "--json", places.DEFAULT_MAP, expect=1)
     (told,) = [json.loads(line) for line in result.stderr.splitlines()]
     assert told["path"] == "/" and told["errno"] == "ECONNREFUSED"
-    assert told["text"].endswith("; so it is with 6 tables")
+    assert told["text"].endswith("; the same error for 6 tables")
 
 
 def test_tables_that_fail_each_in_its_way_are_told_each(ddbfs, proxy):
@@ -345,7 +345,7 @@ def test_tables_that_fail_each_in_its_way_are_told_each(ddbfs, proxy):
 def test_a_session_that_has_expired_is_told_once(ddbfs, proxy):
     proxy.fault("expired", times=None)
     (told,) = ddbfs("check", places.DEFAULT_MAP, expect=1).stderr.splitlines()
-    assert "; so it is with 6 tables" in told
+    assert "; the same error for 6 tables" in told
 
 
 def test_where_only_tables_fail_the_others_are_counted(ddbfs, proxy):

@@ -34,11 +34,11 @@ def script(home, line):
 def test_nothing_is_read_before_the_answer(typed, proxy):
     with typed("ls", *FAILED, "--confirm-above", str(PAGE - 1), ALL) as t:
         t.wait_for(QUESTION)
-        assert f"{ALL}: a page takes up to {PAGE} units (about $0.000022 on demand)" in t.shown
+        assert f"{ALL}: a page takes up to {PAGE} RCU (about $0.000022 on demand)" in t.shown
         assert proxy.requests == []
         t.type("n\n")
         assert t.end() == 1 and t.stdout == "" and proxy.requests == []
-    assert f"{ALL}: ended after 0 units, since more was not agreed to: what was told is not all" in t.shown
+    assert f"{ALL}: stopped at your request after 0 RCU; the results are incomplete" in t.shown
 
 
 @rows(
@@ -55,7 +55,7 @@ def test_between_pages_it_tells_what_was_read(typed, proxy, ddbfs, words):
         read = len(proxy.requests)
         units = sum(each.units for each in proxy.requests)
         assert 0 < read < pages and 3 < units + 1
-        assert f"{units:.15g} units (about $" in t.shown and "have been read so far, and there is more" in t.shown
+        assert f"{units:.15g} RCU (about $" in t.shown and "were consumed so far; the next page takes up to" in t.shown
         t.type("y\n")
         assert t.end() == 0 and t.stdout == whole and len(proxy.requests) == pages
     assert t.shown.count(QUESTION) == 1  # twice as much may be read then
@@ -68,7 +68,7 @@ def test_what_was_told_before_a_no_stays(typed, ddbfs):
         t.type("\n")
         assert t.end() == 1
     assert whole.startswith(t.stdout) and 0 < len(t.stdout) < len(whole)
-    assert "what was told is not all" in t.shown
+    assert "the results are incomplete" in t.shown
 
 
 def test_units_of_all_paths_count(typed, proxy):
@@ -79,7 +79,7 @@ def test_units_of_all_paths_count(typed, proxy):
         t.type("n\n")
         assert t.end() == 1
     assert t.shown.count(QUESTION) == 1  # no means no
-    assert f"{paths[-1]}: ended after " in t.shown
+    assert f"{paths[-1]}: stopped at your request after " in t.shown
 
 
 def test_what_shows_all_that_it_reads_does_not_ask(typed):

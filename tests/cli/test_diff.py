@@ -142,7 +142,7 @@ def test_types_that_are_written_alike_are_told_apart(diff, pair):
     one, two = pair.paths
     assert '-  "text-and-number": "1"' in lines and '+  "text-and-number": 1' in lines
     for name, types in {"set-and-list": "SS and L", "bytes-and-text": "B and S"}.items():
-        assert f"Records {one} and {two} differ in {name}, of type {types}" in lines
+        assert f"Items {one} and {two} differ in {name}, of type {types}" in lines
     assert not any(line.startswith(("-", "+")) and "set-and-list" in line for line in lines)
 
 
@@ -185,7 +185,7 @@ def test_secrets_are_told_to_differ_and_not_shown(diff, told, oracle):
         for path in (a, b)
     ]
     shown = diff(a, b)
-    assert shown.splitlines()[-1] == f"Records {a} and {b} differ in api_key, a secret: --show-secrets shows it"
+    assert shown.splitlines()[-1] == f"Items {a} and {b} differ in api_key, a secret: --show-secrets shows it"
     secret = [each for each in told(a, b) if each["attribute"] == ["api_key"]]
     assert secret == [{"kind": "changed", "a": a, "b": b, "attribute": ["api_key"], "secret": True}]
     assert not any(token in shown + diff(a, b, "--json") for token in tokens)
@@ -216,7 +216,7 @@ def test_what_a_secret_is_made_of_is_not_told(told, write_map, plain_map, things
 @rows("path", ["API_KEY@/api_key", "API_KEY@"])
 def test_a_masked_value_does_not_pass_for_the_same(ddbfs, path):
     told = ddbfs("diff", f"{COOL}/{path}", f"{OTHER}/{path}", expect=2)
-    assert "api_key: is secret, and masked: --show-secrets compares it" in told.stderr
+    assert "api_key: is secret and masked; compare it with --show-secrets" in told.stderr
 
 
 # Two directories.
@@ -552,13 +552,13 @@ def test_a_directory_that_is_held_has_a_bound(ddbfs, things, write_map, plain_ma
         things.put(f"{number}", note={"S": "x" * 40_000})
     few, many = "/any/things/newest-of/left", "/any/things/box"
     run = ddbfs("diff", "--cache-size=1M", few, many, env=things.env, expect=2)
-    assert run.stdout == b"" and f"{many}: has more than 256 KB of records" in run.stderr
+    assert run.stdout == b"" and f"{many}: has more than 256 KB of items" in run.stderr
     for a, b, options in ((many, few, ["--cache-size=1M"]), (few, many, [])):
         assert ddbfs("diff", *options, a, b, env=things.env, expect=1).text.count("Only in") == 9
 
 
 def test_the_help_says_its_exit_statuses(ddbfs):
-    assert "0 no differences, 1 some, 2 not all" in ddbfs("help", "diff").text
+    assert "0 no differences, 1 differences, 2 an incomplete comparison" in ddbfs("help", "diff").text
 
 
 def test_two_directories_with_nothing_in_them_are_told(ddbfs):

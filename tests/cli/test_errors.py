@@ -129,7 +129,7 @@ def test_no_map_at_all(ddbfs):
 def test_a_path_of_no_mount_is_not_proven_to_be_missing(ddbfs, tmp_path):
     for env in ({}, {"DDBFS_MAP": None}):
         said = ddbfs("cat", tmp_path / "prod/x", env=env, expect=1).stderr
-        assert "nothing is mounted there: see ddbfs status" in said
+        assert "if a mount is expected there, it has ended: see ddbfs status" in said
     assert "mounted" not in ddbfs("cat", "/nope/x", expect=3).stderr
 
 

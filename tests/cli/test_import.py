@@ -610,7 +610,7 @@ def test_a_model_goes_with_no_samples_and_no_patterns(ddbfs, cost):
     got = ddbfs("map", "--from", model, "--sample", "/tables/PokeTable/items/x/", expect=2)
     assert got.text == "" and "--from and --sample don't go together; see ddbfs map --help" in got.stderr
     got = ddbfs("init", "--yes", "--from", model, "Poke*", expect=2)
-    assert got.text == "" and "are named whole; see ddbfs init --help" in got.stderr
+    assert got.text == "" and "use its full name; see ddbfs init --help" in got.stderr
     assert cost() == []
 
 

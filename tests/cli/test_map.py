@@ -78,7 +78,7 @@ def test_several_samples_of_one_table(draft, cost):
 
 def test_what_was_read_is_told(ddbfs):
     said = ddbfs("map", "--sample", ACCOUNT)
-    assert re.search(r"^ddbfs: 15 records were read: 1 request, [\d.]+ capacity unit", said.stderr, re.M)
+    assert re.search(r"^ddbfs: 15 items were read: 1 request, [\d.]+ RCU", said.stderr, re.M)
     assert "// 4 of 15 sampled items." in said.text
 
 
@@ -123,7 +123,7 @@ def test_a_word_of_one_kind_is_one_of_all(ddbfs, crm_table, write_map, accounts)
 
 def test_a_sample_without_records_is_told(ddbfs, crm_table):
     said = ddbfs("map", f"--sample=/tables/{crm_table}/items/nobody/")
-    assert "items/nobody/: no record was read there" in said.stderr
+    assert "items/nobody/: no item was found for the sample" in said.stderr
     assert without_comments(said.text)["tables"]["prod-Crm"]["records"] == {"item": {"pk": "{pk*}", "sk": "{sk*}"}}
 
 
@@ -131,7 +131,7 @@ def test_keys_without_words_are_told(ddbfs, boto, crm_table):
     for key in ("profile", "order_11"):
         boto.put_item(TableName=crm_table, Item=text(pk="user_1", sk=key))
     said = ddbfs("map", f"--sample=/tables/{crm_table}/items/user_1/")
-    assert "no words were found in the keys that were read" in said.stderr
+    assert "the sampled keys contain no words" in said.stderr
     assert "No words were found in the keys of 2 sampled items" in " ".join(said.text.replace("//", "").split())
     assert without_comments(said.text)["tables"]["prod-Crm"]["records"] == {"item": {"pk": "{pk*}", "sk": "{sk*}"}}
 
@@ -167,21 +167,20 @@ def test_a_table_that_is_not_there(ddbfs):
 
 def test_a_path_that_reads_no_record(ddbfs):
     said = ddbfs("map", "--sample", f"/tables/{SHOPS}/items/", expect=1)
-    assert said.text == "" and "no record is read for this" in said.stderr
+    assert said.text == "" and "has no item to read" in said.stderr
 
 
 def test_a_path_of_a_map_needs_it_named(ddbfs):
     """DDBFS_MAP is set, and who drafts a map is not to be led by it."""
     path = "/prod/shops/cool-store.myshopify.com/"
     said = ddbfs("map", "--sample", path, expect=1)
-    assert "a draft reads no map but that of --map, not even DDBFS_MAP's" in said.stderr
-    assert "say ddbfs map --map FILE" in said.stderr
+    assert "needs a map, which ddbfs map reads only with --map FILE" in said.stderr
     assert ddbfs("map", "--map", places.DEFAULT_MAP, "--sample", path).text
 
 
 def test_without_tables_it_is_usage(ddbfs):
     said = ddbfs("map", expect=2)
-    assert "name tables, or paths of records to learn from" in said.stderr
+    assert "name tables, paths of items (--sample), or a model (--from)" in said.stderr
 
 
 @rows("value", ["0", "1001", "x", "", "-1"])
@@ -192,7 +191,7 @@ def test_a_sample_is_a_path_or_a_number(ddbfs, value):
 
 def test_a_sample_by_number_would_scan(ddbfs, cost):
     said = ddbfs("map", "--sample", "10", JOBS, expect=2)
-    assert "which is a Scan: say --allow-scan" in said.stderr
+    assert "which is a Scan; add --allow-scan" in said.stderr
     assert cost() == []
 
 
@@ -200,7 +199,7 @@ def test_a_sample_by_number_uses_the_items_of_its_scans(ddbfs, proxy, cost):
     """Nothing is read again, and each segment has its share."""
     proxy.allow_scan = True
     said = ddbfs("map", "--allow-scan", "--sample", "30", JOBS)
-    assert "up to 37 records of 1 table: at most 8 requests, and 1432 capacity units" in said.stderr
+    assert "up to 37 items of 1 table: at most 8 requests and 1432 RCU" in said.stderr
     table = without_comments(said.text)["tables"][JOBS]
     assert table["records"]["job"]["sk"] == "JOB#{created_at}#{job_id}"
     scans = [each.body for each in proxy.requests if each.op == "Scan"]
@@ -208,7 +207,7 @@ def test_a_sample_by_number_uses_the_items_of_its_scans(ddbfs, proxy, cost):
     assert [each["Limit"] for each in scans[:4]] == [8, 8, 7, 7] and {each["TotalSegments"] for each in scans} == {4}
     assert all("ProjectionExpression" not in each for each in scans)
     assert set(cost()) == {"DescribeTable", "Scan"}
-    read = int(re.search(r"(\d+) records were read", said.stderr)[1])
+    read = int(re.search(r"(\d+) items were read", said.stderr)[1])
     assert 30 <= read <= 37 and len(scans) <= 8
 
 
@@ -216,7 +215,7 @@ def test_no_more_is_read_by_a_sample_than_was_stated(ddbfs, proxy):
     proxy.allow_scan = True
     for count in (1, 2, 3, 5, 9):
         said = ddbfs("map", "--allow-scan", "--sample", str(count), JOBS).stderr
-        most, read = (int(n) for n in re.findall(r"(\d+) records? (?:of 1 table|was read|were read)", said))
+        most, read = (int(n) for n in re.findall(r"(\d+) items? (?:of 1 table|was read|were read)", said))
         assert count <= read <= most, said
 
 
@@ -240,15 +239,15 @@ def test_a_batch_that_is_answered_in_part_is_completed(ddbfs, proxy, command):
     said = ddbfs(*(words if command == "map" else ["check", places.DEFAULT_MAP, path]), expect=None)
     batches = [each.body["RequestItems"][JOBS]["Keys"] for each in proxy.requests if each.op == "BatchGetItem"]
     assert len(batches) == 3
-    assert f"{len(batches[0])} records were read: 4 requests" in said.stderr + said.text
+    assert f"{len(batches[0])} items were read: 4 requests" in said.stderr + said.text
 
 
 def test_more_than_a_page_is_asked_for(ddbfs, proxy, cost):
     proxy.allow_scan = True
     words = ["map", "--allow-scan", "--sample", "30", JOBS, SHOPS]
     said = ddbfs(*words, expect=1)
-    assert said.text == "" and "say --yes if it is meant" in said.stderr
-    assert "up to 37 records of 2 tables: at most 16 requests, and 2864 capacity units" in said.stderr
+    assert said.text == "" and "pass --yes to continue" in said.stderr
+    assert "up to 37 items of 2 tables: at most 16 requests and 2864 RCU" in said.stderr
     assert cost() == ["DescribeTable", "DescribeTable"]
     ddbfs(*words, "--yes")
     assert "Scan" in cost()

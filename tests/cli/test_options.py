@@ -294,9 +294,9 @@ def sample_reads_records(bench):
     words = [things.env["DDBFS_MAP"], "/any/things/box"]
     for spelt in (["--sample=2"], ["--sample", "2"]):
         bench.proxy.clear()
-        assert "1 record was read" in bench.text("check", *spelt, *words)
+        assert "1 item was read" in bench.text("check", *spelt, *words)
         assert bench.proxy.requests[-1].body["Limit"] == 2
-    assert "1 record was read" in bench.text("--sample", "2", "check", *words)
+    assert "1 item was read" in bench.text("--sample", "2", "check", *words)
     bench.proxy.clear()
     bench.text("check", things.env["DDBFS_MAP"])
     assert "Query" not in bench.proxy.ops
@@ -316,7 +316,7 @@ def from_imports_a_model(bench):
 def yes_asks_nobody(bench):
     bench.proxy.allow_scan = True
     words = ["map", "--allow-scan", "--sample", "200", "prod-EcomIndexerJobsTable"]
-    assert "say --yes" in bench.ddbfs(*words, expect=1).stderr
+    assert "pass --yes" in bench.ddbfs(*words, expect=1).stderr
     assert bench.text(*words, "--yes").startswith("// A first map")
 
 
@@ -506,8 +506,8 @@ def an_attribute_is_not_compared(bench):
 @effect_of("-n")
 def top_is_shown_so_often(bench):
     with bench.mounted() as root:
-        assert bench.text("top", root).count("UNITS/S") == 1
-        assert bench.text("top", "-n", "2", root).count("UNITS/S") == 2
+        assert bench.text("top", root).count("RCU/S") == 1
+        assert bench.text("top", "-n", "2", root).count("RCU/S") == 2
 
 
 @effect_of("--both-ends")
@@ -666,7 +666,7 @@ def test_option_of_the_mount_goes_with_no_other_command(ddbfs, option):
 
 def test_refresh_without_a_mount_complains(ddbfs, tmp_path):
     result = ddbfs("refresh", tmp_path, expect=1)
-    assert result.stderr == f"ddbfs: {tmp_path}: is not in a live mount of ddbfs; ddbfs status lists them\n"
+    assert result.stderr == f"ddbfs: {tmp_path}: is not in a live mount of ddbfs; ddbfs status lists the mounts\n"
 
 
 def test_refresh_of_nothing_is_wrong_usage(ddbfs):
@@ -744,7 +744,7 @@ def test_no_map_anywhere(ddbfs):
         pytest.skip("this machine has a map of its own")
     assert ddbfs("ls", "/", env={"DDBFS_MAP": None}).text == "tables/\n"
     result = ddbfs("check", env={"DDBFS_MAP": None}, expect=1)
-    assert result.stderr.startswith("ddbfs: no map: give --map FILE, set DDBFS_MAP")
+    assert result.stderr.startswith("ddbfs: no map was found; use --map FILE, set DDBFS_MAP")
 
 
 KEYS_OF_THE_ENVIRONMENT = {

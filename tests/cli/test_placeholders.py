@@ -62,12 +62,12 @@ def test_records_alone_are_not_all_of_a_directory_with_a_placeholder(ddbfs, exam
     assert "{index_name}.d/" in names
     why = "{index_name}.d/ is listed as far as entries lead to it, and there may be others"
     counted = ddbfs("ls", "--count", ACCOUNT, env=env, expect=1)
-    assert counted.text == ddbfs("cat", f"{ACCOUNT}@count").text and f"is not counted as a whole: {why}" in counted.stderr
+    assert counted.text == ddbfs("cat", f"{ACCOUNT}@count").text and f"the count is incomplete: {why}" in counted.stderr
     shown = ddbfs("ls", "--columns", "sk", ACCOUNT, env=env, expect=1)
-    assert shown.text and f"is not shown as a whole: {why}" in shown.stderr
+    assert shown.text and f"the listing is incomplete: {why}" in shown.stderr
     for ending in ("@jsonl", "@count", "@csv", "@summary"):
         file = ddbfs("cat", ACCOUNT + ending, env=env)
-        assert file.text and f"the records are not all that the directory has: {why}" in file.stderr
+        assert file.text and f"the items are incomplete: {why}" in file.stderr
     assert why in json.loads(ddbfs("cat", f"{ACCOUNT}@info", env=env).text)["not_listed"]
     assert ddbfs("ls", "--count", "--limit", "1", ACCOUNT, env=env).text == "1\n"
 

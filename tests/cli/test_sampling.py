@@ -103,9 +103,9 @@ def unproven(lines):
 
 def test_records_that_fit(check, proxy):
     lines = check({}, expect=0)
-    assert lines[0] == "reading of 9 paths up to 10 records each: at most 18 requests"
+    assert lines[0] == "reading up to 10 items of each of 9 paths: at most 18 requests"
     asked = [each for each in proxy.requests if each.op in ("Query", "GetItem", "BatchGetItem")]
-    assert lines[1].endswith(" records were read: 9 requests, 4.5 capacity units") or asked
+    assert lines[1].endswith(" items were read: 9 requests, 4.5 RCU") or asked
     assert len(asked) <= 18 and lines[2:4] == ["jobs: job: 1 item seen", "jobs: note: 1 item seen"]
     assert lines[4].endswith("keys and indexes of 1 table fit the map, and so do the items that were read")
 
@@ -220,7 +220,7 @@ def test_attributes_that_look_like_secrets_are_warned_of(check):
 
 def test_paths_are_named(check, cost):
     lines = check({}, "/own/jobs/shop/a", "/own/jobs/all/1/JOB#1", expect=0)
-    assert lines[0] == "reading of 2 paths up to 10 records each: at most 4 requests"
+    assert lines[0] == "reading up to 10 items of each of 2 paths: at most 4 requests"
     asked = [each for each in cost() if each != "DescribeTable"]
     assert sorted(asked) == ["BatchGetItem", "GetItem", "Query ByShop"] or sorted(asked) == [
         "GetItem", "GetItem", "Query ByShop",
@@ -230,12 +230,12 @@ def test_paths_are_named(check, cost):
 def test_a_named_record_that_is_not_there_is_a_miss(ddbfs, proxy):
     """As for cat: 3 is proven absence, and says nothing against the map."""
     result = ddbfs("check", places.DEFAULT_MAP, f"{SHOP}/NOPE", expect=3)
-    assert result.stderr == f"ddbfs: {SHOP}/NOPE: there is no such record to look at\n"
-    assert "0 records were read: 1 request" in result.text
+    assert result.stderr == f"ddbfs: {SHOP}/NOPE: no such item\n"
+    assert "0 items were read: 1 request" in result.text
     assert ddbfs("check", places.DEFAULT_MAP, "/prod/jobs/by-id/nobody", expect=3).stderr
     ddbfs("check", places.DEFAULT_MAP, "/prod/shops/nobody", expect=1)  # an empty listing proves nothing
     both = ddbfs("check", places.DEFAULT_MAP, f"{SHOP}/NOPE", f"{SHOP}/SETTINGS", expect=3)
-    assert "1 record was read: 2 requests, 1 capacity unit\n" in both.text
+    assert "1 item was read: 2 requests, 1 RCU\n" in both.text
     proxy.fault("denied", op="GetItem", times=None)
     ddbfs("check", places.DEFAULT_MAP, f"{SHOP}/NOPE", expect=1)
 
@@ -249,14 +249,14 @@ def test_a_map_that_was_forgotten(ddbfs, words):
 def test_so_many_records_and_no_more(check, proxy):
     lines = check({f"JOB#{n}": {} for n in range(2, 9)}, "--sample=3", "/own/jobs/all/1", expect=1)
     assert lines[3] == "jobs: note: not seen"
-    assert "3 records were read: 1 request," in lines[1]
+    assert "3 items were read: 1 request," in lines[1]
     assert [each.body["Limit"] for each in proxy.requests if each.op == "Query"] == [3]
 
 
 def test_what_reads_nothing_is_told(ddbfs):
     result = ddbfs("check", places.DEFAULT_MAP, "/prod/shops", "/prod/nope", expect=1)
     first, second = result.stderr.splitlines()
-    assert first == "ddbfs: /prod/shops: no record is read for this; name one, or a listing"
+    assert first == "ddbfs: /prod/shops: has no item to read; name an item or a listing"
     assert second.startswith("ddbfs: /prod/nope: the map has no table")
 
 
@@ -277,7 +277,7 @@ def test_findings_are_json(check):
 
 @rows("words", [["--sample"], ["--sample", "map.json", "/prod"]])
 def test_offline_reads_no_records(ddbfs, words):
-    assert "reads no records" in ddbfs("check", "--offline", *words, expect=2).stderr
+    assert "reads no items" in ddbfs("check", "--offline", *words, expect=2).stderr
 
 
 @rows("value", ["0", "101", "x", ""])

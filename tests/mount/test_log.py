@@ -116,9 +116,9 @@ def test_of_several_one_is_to_be_named(mount):
 
 
 def test_where_there_is_no_mount(ddbfs, tmp_path):
-    assert "there is no mount of ddbfs here; make one" in ddbfs("log", expect=1).stderr
+    assert "there is no mount of ddbfs; make one" in ddbfs("log", expect=1).stderr
     said = ddbfs("log", tmp_path, expect=1).stderr
-    assert said == f"ddbfs: {tmp_path}: is not in a mount of ddbfs; ddbfs status lists them\n"
+    assert said == f"ddbfs: {tmp_path}: is not in a mount of ddbfs; ddbfs status lists the mounts\n"
     assert "log takes one mount" in ddbfs("log", "/", "/", expect=2).stderr
 
 
@@ -128,7 +128,7 @@ def test_a_mount_whose_daemon_died_is_told(mount):
     m.process.kill()
     m.wait()
     said = m.ddbfs("log", m.root, expect=1).stderr
-    assert said == f"ddbfs: {m.root}: the mount has ended; ddbfs status says what to do\n"
+    assert said == f"ddbfs: {m.root}: the mount has ended; see ddbfs status\n"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
@@ -143,7 +143,7 @@ def test_that_of_somebody_else_is_not_shown(for_others, mount):
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 1 and "only who has mounted it may read its log" in done.stderr
+    assert done.returncode == 1 and "only the user who mounted it may read its log" in done.stderr
 
 
 # What it says next.
@@ -194,7 +194,7 @@ def test_a_mount_that_is_followed_goes_and_comes(mount, follow):
     log = follow(m)
     log.wait_for(1)
     assert m.unmount() == 0
-    log.wait_for_note("the mount has ended; this goes on once there is one again")
+    log.wait_for_note("the mount has ended; the log of the next mount follows here")
     again = mounts.Mount(m.ddbfs, m.root.parent, m.proxy).wait_ready()
     try:
         fail(again, 2)

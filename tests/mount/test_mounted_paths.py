@@ -28,7 +28,7 @@ def test_a_path_below_a_mount_is_that_of_the_tree(mount, ddbfs, tmp_path):
     assert ddbfs("ls", ".", env=BARE, cwd=m.root).text == ddbfs("ls", "/").text
     assert ddbfs("diff", m / SHOP, m / SHOP, env=BARE).text == ""
     said = ddbfs("map", "--sample", m / SHOP, env=BARE)
-    assert "records were read" in said.stderr and '"tables"' in said.text
+    assert "items were read" in said.stderr and '"tables"' in said.text
 
 
 def test_its_map_and_options_are_the_mount_s(mount, ddbfs, make_map):
@@ -47,15 +47,22 @@ def test_its_map_and_options_are_the_mount_s(mount, ddbfs, make_map):
 def test_what_can_not_be_asked_so_is_told(mount, ddbfs):
     m, other = mount(), mount()
     said = ddbfs("cat", m / SETTINGS, other / SETTINGS, expect=1).stderr
-    assert f"is in the mount at {other.root}, and a path before it in that at {m.root}" in said
+    assert f"is in the mount at {other.root}, and an earlier path is in the mount at {m.root}" in said
     said = ddbfs("cat", m / ".ddbfs/errors", expect=1).stderr
-    assert "read it as a file, without ddbfs" in said
+    assert "read it without ddbfs" in said
     m.exit_code = None
     m.signal(signal.SIGKILL)
     m.process.wait(mounts.END_S)
-    words = f"ddbfs: {m.root}: the mount has ended; ddbfs status says what to do\n"
+    words = f"ddbfs: {m.root}: the mount has ended; see ddbfs status\n"
     told = lambda: ddbfs("cat", m / SETTINGS, expect=None).stderr == words  # noqa: E731
     mounts.wait_until(told, "the kernel to forget what it was told")
+
+
+def test_a_relative_path_in_a_mount_needs_a_dot(mount, ddbfs):
+    m = mount()
+    said = ddbfs("ls", "shops", cwd=m / "prod", expect=3).stderr
+    assert said.endswith("; in a mount, a path below the current directory begins with ./\n")
+    assert "./" not in ddbfs("ls", "shops", expect=3).stderr
 
 
 def test_a_mount_that_hangs_blocks_no_command(mount, ddbfs):
@@ -69,9 +76,9 @@ def test_a_mount_that_hangs_blocks_no_command(mount, ddbfs):
     finally:
         hung.signal(signal.SIGCONT)
     rows = {row["mountpoint"]: row for row in map(json.loads, told.text.splitlines())}
-    assert f"{hung.root}  its daemon does not answer; " in shown.text and f"{m.root}  " in shown.text
-    assert "does not answer" in rows[str(hung.root)]["error"] and rows[str(m.root)]["pid"] == m.pid
-    assert refused.stderr == f"ddbfs: {hung.root}: its daemon does not answer; ddbfs status says what to do\n"
+    assert f"{hung.root}  its daemon does not respond; " in shown.text and f"{m.root}  " in shown.text
+    assert "does not respond" in rows[str(hung.root)]["error"] and rows[str(m.root)]["pid"] == m.pid
+    assert refused.stderr == f"ddbfs: {hung.root}: its daemon does not respond; see ddbfs status\n"
     assert str(hung.pid) in ddbfs("status", "--json", expect=0).text
 
 
@@ -82,7 +89,7 @@ def ignore_children():
 
 def test_status_lists_the_mounts(mount, ddbfs):
     said = ddbfs("status")
-    assert said.text == "" and "there is no mount of ddbfs here" in said.stderr
+    assert said.text == "" and "there is no mount of ddbfs" in said.stderr
     m, bare = mount(), mount("--no-map")
     (m / SETTINGS).read_bytes()
     stats = m.stats()
@@ -100,9 +107,9 @@ def test_status_lists_the_mounts(mount, ddbfs):
     bare.exit_code = None
     bare.signal(signal.SIGKILL)
     bare.process.wait(mounts.END_S)
-    ended = lambda: "its daemon has ended; take it away: ddbfs umount" in ddbfs("status", expect=None).text  # noqa: E731
+    ended = lambda: "its daemon has ended; unmount it: ddbfs umount" in ddbfs("status", expect=None).text  # noqa: E731
     mounts.wait_until(ended, "the kernel to forget what it was told")
     assert str(m.root) in ddbfs("status", expect=1).text
     ignored = ddbfs.start("status", stdout=subprocess.PIPE, preexec_fn=ignore_children).communicate(timeout=mounts.END_S)
     assert b"its daemon has ended" in ignored[0]
-    assert "takes no words" in ddbfs("status", os.sep, expect=2).stderr
+    assert "takes no path" in ddbfs("status", os.sep, expect=2).stderr

@@ -54,7 +54,7 @@ def test_a_path_that_the_map_does_not_have_is_told(mount, path):
     m = mount()
     result = m.refresh(path, expect=3)
     assert result.stderr == (
-        f"ddbfs: {m.root / path}: the map has no such path, so there was nothing to forget\n"
+        f"ddbfs: {m.root / path}: the map has no such path; nothing was dropped\n"
     )
     assert m.counts() == {}
 
@@ -146,7 +146,7 @@ def test_a_path_of_the_tree_is_one_of_the_only_mount(mount, ddbfs, branch):
     """With a slash in front and without; of two mounts one has to be named, or stood in."""
     path = branch.put_settings(text="old")
     said = ddbfs("refresh", f"/{path}", expect=1).stderr
-    assert said == "ddbfs: there is no mount of ddbfs here; make one: ddbfs mount MOUNTPOINT\n"
+    assert said == "ddbfs: there is no mount of ddbfs; make one: ddbfs mount MOUNTPOINT\n"
     m = mount()
     for number, spelt in enumerate([f"/{path}", path, f"/{os.path.dirname(path)}/"]):
         (m / path).read_bytes()

@@ -59,7 +59,7 @@ def test_once_who_has_read_what(mount):
 def test_as_often_as_it_is_told_to(mount):
     m = mount()
     text = m.ddbfs("top", "-n", "2", m.root).text
-    assert text.count("UNITS/S") == 2 and text.count("the last minute: ") == 2
+    assert text.count("RCU/S") == 2 and text.count("the last minute: ") == 2
     m.ddbfs("top", "-n", "0", m.root, expect=2)
 
 
@@ -90,7 +90,7 @@ def test_limits_are_told_with_who_has_used_them_up(mount):
     cat.wait()
     text = m.ddbfs("top", m.root).text
     assert table(text, "LEFT") == [["0.5", "0.0", "1", str(cat.pid), "cat"]]
-    assert " units/s of 200, " in text and "; 1 refused so far" in text
+    assert " RCU/s of 200, " in text and "; 1 refused so far" in text
 
 
 def test_names_are_printable(mount, tmp_path):
@@ -167,7 +167,7 @@ def test_a_mount_that_ends_ends_it(mount, at_terminal):
         m.unmount()
         t.wait_for(GIVEN_BACK)
         assert t.end() == 1
-    assert t.stderr == f"ddbfs: {m.root}: the mount has ended; ddbfs status says what to do\n"
+    assert t.stderr == f"ddbfs: {m.root}: the mount has ended; see ddbfs status\n"
 
 
 # What can't be shown.
@@ -178,10 +178,10 @@ def test_the_mount_in_which_one_stands_is_meant(mount):
     text = one.ddbfs("top", cwd=other / "prod").text
     assert f" at {other.root}, " in text
     said = one.ddbfs("top", expect=1).stderr
-    assert "there are several mounts; say of which: ddbfs top MOUNTPOINT" in said
+    assert "there are several mounts; name one: ddbfs top MOUNTPOINT" in said
 
 
 def test_a_folder_that_is_no_mount(ddbfs, tmp_path):
     said = ddbfs("top", tmp_path, expect=1).stderr
-    assert said == f"ddbfs: {tmp_path}: is not in a mount of ddbfs; ddbfs status lists them\n"
+    assert said == f"ddbfs: {tmp_path}: is not in a mount of ddbfs; ddbfs status lists the mounts\n"
     assert "top takes one mount" in ddbfs("top", "/", "/", expect=2).stderr

@@ -38,12 +38,12 @@ def test_who_keeps_it_is_told(mount, ddbfs):
     m = mount()
     with open(m / SETTINGS, "rb"):
         said = ddbfs("umount", m.root, expect=1).stderr
-    assert f"{m.root} is still mounted; leave it, and close what is open there" in said
+    assert f"{m.root} is busy; close its files and leave its directories" in said
     assert f"(process {os.getpid()}) has open {m.root}/{SETTINGS}\n" in said
     stander = subprocess.Popen(["sleep", "60"], cwd=m / "prod")
     try:
         said = ddbfs("umount", m.root, expect=1).stderr
-        assert f"sleep (process {stander.pid}) stands in {m.root}/prod\n" in said
+        assert f"sleep (process {stander.pid}) is in {m.root}/prod\n" in said
     finally:
         stander.kill()
         stander.wait()
@@ -60,7 +60,7 @@ def test_that_of_somebody_else_stays(for_others, mount):
         capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 1 and mounts.is_mounted(m.root)
-    assert f"{m.root} was mounted by user 0; only that user or root can take it away\n" in done.stderr
+    assert f"{m.root} was mounted by user 0; only that user or root can unmount it\n" in done.stderr
 
 
 def test_what_is_no_mount_stays(mount, ddbfs, tmp_path):
@@ -69,7 +69,7 @@ def test_what_is_no_mount_stays(mount, ddbfs, tmp_path):
     assert "is no mount of ddbfs" in ddbfs("umount", "/proc", expect=1).stderr
     assert "is no mount of ddbfs" in ddbfs("umount", tmp_path / "none/none", expect=1).stderr
     said = ddbfs("umount", m / "prod/shops", expect=1).stderr
-    assert f"is in a mount and not its root; take that away: ddbfs umount {m.root}\n" in said
+    assert f"is below a mountpoint; unmount that: ddbfs umount {m.root}\n" in said
     assert mounts.is_mounted(m.root)
 
 

@@ -60,11 +60,10 @@ static void check_spent(double units, double doubted, const char *text, const ch
 
 static void unknown_units_are_no_zero(void)
 {
-    check_spent(0, 0, "0 capacity units", "\"capacity\": 0");
-    check_spent(128500.5, 0, "128500.5 capacity units", "\"capacity\": 128500.5");
-    check_spent(0, 50, "at most 50 capacity units", "\"capacity\": null, \"capacity_at_most\": 50");
-    check_spent(3.5, 178, "at most 181.5 capacity units",
-                "\"capacity\": 3.5, \"capacity_at_most\": 181.5");
+    check_spent(0, 0, "0 RCU", "\"capacity\": 0");
+    check_spent(128500.5, 0, "128500.5 RCU", "\"capacity\": 128500.5");
+    check_spent(0, 50, "at most 50 RCU", "\"capacity\": null, \"capacity_at_most\": 50");
+    check_spent(3.5, 178, "at most 181.5 RCU", "\"capacity\": 3.5, \"capacity_at_most\": 181.5");
 }
 
 static const struct check_test tests[] = {

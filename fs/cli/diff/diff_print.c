@@ -9,8 +9,18 @@
 #include "core/item/difference.h"
 #include "core/item/typed.h"
 #include "core/item/without.h"
+#include "core/json/writer.h"
 #include "core/read/file.h"
-#include "fs/cli/diff/diff_table.h"
+
+/* Two items that are compared. */
+struct diff_pair {
+    struct diff_print *print;
+    const struct diff_print_item *before, *now;
+    const char *of;     /* "description"; NULL: items */
+    struct buf notes;   /* differences that a unified diff does not show */
+    struct span secret; /* the last one that differed */
+    size_t count;
+};
 
 void diff_print_add_path(struct buf *out, const char *folder, struct span name)
 {
@@ -19,12 +29,7 @@ void diff_print_add_path(struct buf *out, const char *folder, struct span name)
     buf_add_span(out, name);
 }
 
-static bool diff_print_is_for_programs(const struct diff_print *contrast)
-{
-    return contrast->app->options->json;
-}
-
-static void diff_print_print(const struct buf *text)
+static void diff_print_bytes(const struct buf *text)
 {
     fwrite(buf_text(text), 1, text->size, stdout);
 }
@@ -34,40 +39,39 @@ static void diff_print_add_printable(struct buf *out, const char *path)
     printable_add(out, span_text(path), "");
 }
 
-/* {"kind":KIND,"a":PATH,"b":PATH, with the brace left open; a path may be NULL. */
-static void diff_print_begin_object(struct buf *out, enum difference_kind kind,
+/* Leaves the object open. A path may be NULL. */
+static void diff_print_begin_object(struct json_writer *json, enum difference_kind kind,
                                     const char *before_path, const char *now_path)
 {
-    buf_printf(out, "{\"kind\":\"%s\"", difference_word(kind));
-    if (before_path) {
-        buf_add_text(out, ",\"a\":");
-        json_write_string(out, span_text(before_path));
-    }
-    if (now_path) {
-        buf_add_text(out, ",\"b\":");
-        json_write_string(out, span_text(now_path));
-    }
+    json_writer_begin_object(json, NULL, JSON_TIGHT);
+    json_writer_add_text(json, "kind", difference_word(kind));
+    if (before_path)
+        json_writer_add_text(json, "a", before_path);
+    if (now_path)
+        json_writer_add_text(json, "b", now_path);
 }
 
-static void diff_print_end_object(struct buf *object)
+static void diff_print_end_object(struct json_writer *json)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf line = {0};
-    buf_add_text(object, "}\n");
-    json_add_printable(&line, buf_span(object));
-    diff_print_print(&line);
+    json_writer_end(json);
+    json_add_printable(&line, buf_span(json->out));
+    buf_add_char(&line, '\n');
+    diff_print_bytes(&line);
 }
 
-void diff_print_only(struct diff_print *contrast, const char *folder, struct span name,
-                     bool directory, bool first)
+void diff_print_only(struct diff_print *print, const char *folder, struct span name, bool directory,
+                     bool first)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0}, line = {0};
-    contrast->said++;
-    if (diff_print_is_for_programs(contrast)) {
+    print->count++;
+    if (print->app->options->json) {
+        struct json_writer json = json_writer_to(&line);
         diff_print_add_path(&path, folder, name);
-        diff_print_begin_object(&line, first ? DIFFERENCE_REMOVED : DIFFERENCE_ADDED,
+        diff_print_begin_object(&json, first ? DIFFERENCE_REMOVED : DIFFERENCE_ADDED,
                                 first ? buf_text(&path) : NULL, first ? NULL : buf_text(&path));
-        buf_printf(&line, ",\"type\":\"%s\"", directory ? "directory" : "file");
-        diff_print_end_object(&line);
+        json_writer_add_text(&json, "type", directory ? "directory" : "file");
+        diff_print_end_object(&json);
         return;
     }
     buf_add_text(&line, "Only in ");
@@ -75,27 +79,16 @@ void diff_print_only(struct diff_print *contrast, const char *folder, struct spa
     buf_add_text(&line, ": ");
     printable_add(&line, name, "");
     buf_add_text(&line, directory ? "/\n" : "\n");
-    diff_print_print(&line);
+    diff_print_bytes(&line);
 }
 
-/* A terminal must not obey what a record holds; other readers get each byte. */
-static void diff_print_text(const struct buf *text)
-{
-    CLEAN_UP(buf_clean_up_secret) struct buf shown = {0};
-    if (!isatty(STDOUT_FILENO)) {
-        diff_print_print(text);
-        return;
-    }
-    printable_add_lines(&shown, buf_span(text));
-    diff_print_print(&shown);
-}
-
-/* The unified diff of two texts, which may be the same. */
+/* Prints the unified diff of two texts, which may be equal. A terminal gets no control characters;
+ * other readers get each byte. */
 static void diff_print_unified(const char *before_path, struct span before, const char *now_path,
                                struct span now, bool listed)
 {
     CLEAN_UP(buf_clean_up) struct buf before_label = {0}, now_label = {0};
-    CLEAN_UP(buf_clean_up_secret) struct buf out = {0};
+    CLEAN_UP(buf_clean_up_secret) struct buf out = {0}, safe = {0};
     if (listed) {
         buf_add_text(&out, "ddbfs diff ");
         shell_word(&out, span_text(before_path));
@@ -108,89 +101,76 @@ static void diff_print_unified(const char *before_path, struct span before, cons
     diff_print_add_printable(&now_label, now_path);
     struct unified_text a = {buf_span(&before_label), before}, b = {buf_span(&now_label), now};
     unified_write(&out, &a, &b);
-    if (out.size > head)
-        diff_print_text(&out);
+    if (out.size == head)
+        return;
+    if (isatty(STDOUT_FILENO))
+        printable_add_lines(&safe, buf_span(&out));
+    diff_print_bytes(isatty(STDOUT_FILENO) ? &safe : &out);
 }
 
-void diff_print_files(struct diff_print *contrast, const struct diff_print_file *before,
+void diff_print_files(struct diff_print *print, const struct diff_print_file *before,
                       const struct diff_print_file *now, bool listed)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
     bool hidden = before->secret || now->secret;
     if (span_equal(before->text, now->text))
         return;
-    contrast->said++;
-    if (diff_print_is_for_programs(contrast)) {
-        diff_print_begin_object(&line, DIFFERENCE_CHANGED, before->path, now->path);
-        buf_add_text(&line, hidden ? ",\"type\":\"file\",\"secret\":true" : ",\"type\":\"file\"");
-        diff_print_end_object(&line);
+    print->count++;
+    if (print->app->options->json) {
+        struct json_writer json = json_writer_to(&line);
+        diff_print_begin_object(&json, DIFFERENCE_CHANGED, before->path, now->path);
+        json_writer_add_text(&json, "type", "file");
+        if (hidden)
+            json_writer_add_bool(&json, "secret", true);
+        diff_print_end_object(&json);
     } else if (hidden) {
         buf_add_text(&line, "Files ");
         diff_print_add_printable(&line, before->path);
         buf_add_text(&line, " and ");
         diff_print_add_printable(&line, now->path);
         buf_add_text(&line, " differ, and are secret: --show-secrets shows them\n");
-        diff_print_print(&line);
+        diff_print_bytes(&line);
     } else {
         diff_print_unified(before->path, before->text, now->path, now->text, listed);
     }
 }
 
-/* Two records while they are compared. */
-struct pair {
-    struct diff_print *contrast;
-    const struct diff_print_record *before, *now;
-    struct json items[2]; /* of both, as far as they are compared */
-    const char *of;       /* what the differences are of, if not of records; else NULL */
-    struct buf notes;     /* what a unified diff does not show */
-    struct span secret;   /* the last one that differed */
-    size_t found;
-};
-
-static bool diff_print_is_secret(const struct pair *pair, struct span attribute)
+static bool diff_print_value(struct json_writer *json, const char *member, struct json value)
 {
-    if (pair->contrast->app->options->show_secrets || pair->of)
-        return false;
-    return model_is_secret(pair->before->table, attribute) ||
-           model_is_secret(pair->now->table, attribute);
+    return !json_present(value) ||
+           item_write_typed_value(value, json_writer_add_value(json, member));
 }
 
-static bool diff_print_add_value(struct buf *out, const char *member, struct json value)
-{
-    if (!json_present(value))
-        return true;
-    buf_printf(out, ",\"%s\":", member);
-    return item_write_typed_value(value, out);
-}
-
-static bool diff_print_report_program(struct pair *pair, const struct difference *difference,
-                                      bool secret)
+static bool diff_print_object(struct diff_pair *pair, const struct difference *difference,
+                              bool secret)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf line = {0};
+    struct json_writer json = json_writer_to(&line);
     bool ok = true;
-    diff_print_begin_object(&line, difference->kind, pair->before->path, pair->now->path);
+    diff_print_begin_object(&json, difference->kind, pair->before->path, pair->now->path);
     if (pair->of)
-        buf_printf(&line, ",\"of\":\"%s\"", pair->of);
-    buf_add_text(&line, ",\"attribute\":");
-    buf_add_span(&line, difference->path);
+        json_writer_add_text(&json, "of", pair->of);
+    json_writer_add_raw(&json, "attribute", difference->path);
     if (secret)
-        buf_add_text(&line, ",\"secret\":true");
+        json_writer_add_bool(&json, "secret", true);
     else
-        ok = diff_print_add_value(&line, "old", difference->before) &&
-             diff_print_add_value(&line, "new", difference->now);
-    if (ok && !line.failed)
-        diff_print_end_object(&line);
-    return ok && !line.failed;
+        ok = diff_print_value(&json, "old", difference->before) &&
+             diff_print_value(&json, "new", difference->now);
+    ok = ok && !line.failed;
+    if (ok)
+        diff_print_end_object(&json);
+    return ok;
 }
 
-/* What a masked value hides, and what two types that are written alike do. */
-static void diff_print_note(struct pair *pair, const struct difference *difference, bool secret)
+/* Notes a masked value, and two types that are printed alike. */
+static void diff_print_note(struct diff_pair *pair, const struct difference *difference,
+                            bool secret)
 {
     enum typed_tag before = typed_open(difference->before).tag;
     enum typed_tag now = typed_open(difference->now).tag;
     if (difference->kind != DIFFERENCE_CHANGED || (!secret && before == now))
         return;
-    buf_add_text(&pair->notes, pair->of ? "Descriptions " : "Records ");
+    buf_add_text(&pair->notes, pair->of ? "Descriptions " : "Items ");
     diff_print_add_printable(&pair->notes, pair->before->path);
     buf_add_text(&pair->notes, " and ");
     diff_print_add_printable(&pair->notes, pair->now->path);
@@ -203,20 +183,27 @@ static void diff_print_note(struct pair *pair, const struct difference *differen
                    typed_tag_name(now));
 }
 
-static bool diff_print_report(struct pair *pair, const struct difference *difference, bool secret)
+static bool diff_print_difference(struct diff_pair *pair, const struct difference *difference,
+                                  bool secret)
 {
-    pair->found++;
-    if (diff_print_is_for_programs(pair->contrast))
-        return diff_print_report_program(pair, difference, secret);
+    pair->count++;
+    if (pair->print->app->options->json)
+        return diff_print_object(pair, difference, secret);
     diff_print_note(pair, difference, secret);
     return !pair->notes.failed;
 }
 
-/* What a secret is made of is not told, only that it is another. */
-static bool diff_print_report_secret(struct pair *pair, const struct difference *difference)
+/* A secret attribute is one difference, without the path inside. */
+static bool diff_print_take_difference(void *arg, const struct difference *difference)
 {
+    struct diff_pair *pair = arg;
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     struct difference whole = *difference;
+    bool secret = !pair->print->app->options->show_secrets && !pair->of &&
+                  (model_is_secret(pair->before->table, difference->attribute) ||
+                   model_is_secret(pair->now->table, difference->attribute));
+    if (!secret)
+        return diff_print_difference(pair, difference, false);
     if (span_equal(pair->secret, difference->attribute))
         return true;
     pair->secret = difference->attribute;
@@ -227,55 +214,35 @@ static bool diff_print_report_secret(struct pair *pair, const struct difference 
     buf_add_char(&path, ']');
     whole.path = buf_span(&path);
     whole.name = difference->attribute;
-    return !path.failed && diff_print_report(pair, &whole, true);
+    return !path.failed && diff_print_difference(pair, &whole, true);
 }
 
-static bool diff_print_take_difference(void *arg, const struct difference *difference)
-{
-    struct pair *pair = arg;
-    if (diff_print_is_secret(pair, difference->attribute))
-        return diff_print_report_secret(pair, difference);
-    return diff_print_report(pair, difference, false);
-}
-
-static bool diff_print_write_text(const struct diff_print *contrast,
-                                  const struct diff_print_record *record, struct json item,
+/* Writes ITEM as `ddbfs cat` prints it. */
+static bool diff_print_write_item(const struct diff_print *print,
+                                  const struct diff_print_item *item, struct json value,
                                   struct buf *out)
 {
     const char *first[KEY_MAX_BASE_ATTRIBUTES];
-    struct record_view view = {.compact = contrast->app->options->compact};
-    if (record->table)
-        file_view(&contrast->app->tree, record->table, first, &view);
-    return (record->typed ? item_write_typed : item_write)(item, &view, out);
+    struct record_view view = {.compact = print->app->options->compact};
+    if (item->table)
+        file_view(&print->app->tree, item->table, first, &view);
+    return (item->typed ? item_write_typed : item_write)(value, &view, out);
 }
 
-/* What `diff -u` would say of what `ddbfs cat` prints of the two, and what it would not see. */
-static bool diff_print_show(struct pair *pair, bool listed)
-{
-    CLEAN_UP(buf_clean_up_secret) struct buf before = {0}, now = {0};
-    if (!diff_print_write_text(pair->contrast, pair->before, pair->items[0], &before) ||
-        !diff_print_write_text(pair->contrast, pair->now, pair->items[1], &now))
-        return false;
-    diff_print_unified(pair->before->path, buf_span(&before), pair->now->path, buf_span(&now),
-                       listed);
-    diff_print_print(&pair->notes);
-    return true;
-}
-
-/* A record of a pair, taken apart, without what the user ignores. */
-struct parsed {
+/* An item without ignored attributes. */
+struct diff_parsed {
     struct json_doc doc;
-    struct buf text; /* of the document, where something is ignored; owned */
+    struct buf text; /* owned: of the document, if an attribute is ignored */
 };
 
-static void diff_print_parsed_clean_up(struct parsed *parsed)
+static void diff_parsed_clean_up(struct diff_parsed *parsed)
 {
     json_clean_up(&parsed->doc);
     buf_clean_up_secret(&parsed->text);
 }
 
-static bool diff_print_parse(struct parsed *parsed, struct span item, const char *const *ignored,
-                             size_t count)
+static bool diff_parsed_init(struct diff_parsed *parsed, struct span item,
+                             const char *const *ignored, size_t count)
 {
     CLEAN_UP(json_clean_up) struct json_doc whole = {0};
     if (count == 0)
@@ -287,70 +254,182 @@ static bool diff_print_parse(struct parsed *parsed, struct span item, const char
            json_parse(&parsed->doc, buf_span(&parsed->text), JSON_STRICT, NULL);
 }
 
-/* False when memory ran out. */
-static bool diff_print_compare(struct pair *pair, bool listed)
+/* False if an item is invalid, or memory ran out. */
+static bool diff_print_compare(struct diff_pair *pair, bool listed)
 {
-    CLEAN_UP(diff_print_parsed_clean_up) struct parsed before = {0}, now = {0};
-    const struct options *options = pair->contrast->app->options;
+    CLEAN_UP(diff_parsed_clean_up) struct diff_parsed before = {0}, now = {0};
+    CLEAN_UP(buf_clean_up_secret) struct buf before_text = {0}, now_text = {0};
+    const struct options *options = pair->print->app->options;
     size_t ignored = pair->of ? 0 : options->ignored_count;
-    if (!diff_print_parse(&before, pair->before->item, options->ignored, ignored) ||
-        !diff_print_parse(&now, pair->now->item, options->ignored, ignored))
+    if (!diff_parsed_init(&before, pair->before->item, options->ignored, ignored) ||
+        !diff_parsed_init(&now, pair->now->item, options->ignored, ignored))
         return false;
-    pair->items[0] = json_root(&before.doc);
-    pair->items[1] = json_root(&now.doc);
-    bool ok = difference_find(pair->items[0], pair->items[1], diff_print_take_difference, pair);
-    pair->contrast->said += pair->found;
-    if (ok && pair->found > 0 && !diff_print_is_for_programs(pair->contrast))
-        ok = diff_print_show(pair, listed);
+    struct json one = json_root(&before.doc), other = json_root(&now.doc);
+    bool ok = difference_find(one, other, diff_print_take_difference, pair);
+    pair->print->count += pair->count;
+    if (ok && pair->count > 0 && !options->json) {
+        ok = diff_print_write_item(pair->print, pair->before, one, &before_text) &&
+             diff_print_write_item(pair->print, pair->now, other, &now_text);
+        if (ok)
+            diff_print_unified(pair->before->path, buf_span(&before_text), pair->now->path,
+                               buf_span(&now_text), listed);
+        if (ok)
+            diff_print_bytes(&pair->notes);
+    }
     buf_clean_up(&pair->notes);
     return ok;
 }
 
-static void diff_print_report_pair(struct pair *pair)
+static void diff_print_fail(struct diff_pair *pair)
 {
     struct error why;
     error_set(&why, ERROR_BAD_ANSWER,
-              "can't be compared with %s: one is no item of DynamoDB's, or memory ran out",
+              "can't be compared with %s: one is not a DynamoDB item, or memory ran out",
               pair->now->path);
-    app_report_error(pair->contrast->app, pair->before->path, &why);
+    app_report_error(pair->print->app, pair->before->path, &why);
 }
 
-void diff_print_records(struct diff_print *contrast, const struct diff_print_record *before,
-                        const struct diff_print_record *now, bool listed)
+void diff_print_items(struct diff_print *print, const struct diff_print_item *before,
+                      const struct diff_print_item *now, bool listed)
 {
-    struct pair pair = {.contrast = contrast, .before = before, .now = now};
+    struct diff_pair pair = {.print = print, .before = before, .now = now};
     if (!diff_print_compare(&pair, listed))
-        diff_print_report_pair(&pair);
+        diff_print_fail(&pair);
 }
 
-static bool diff_print_write_description(struct span schema, struct buf *out)
+/* A description becomes a typed item. Lists without an order become maps and sets. */
+
+/* Members of the one table, with any prefix: "TableArn", "ItemCount". */
+static const char *const diff_own_endings[] = {
+    "Arn",    "Id",        "DateTime",
+    "Status", "Count",     "SizeBytes",
+    "Label",  "TableName", "NumberOfDecreasesToday",
+};
+
+static bool diff_description_is_own(struct json name)
+{
+    struct span text;
+    for (size_t i = 0; i < sizeof diff_own_endings / sizeof diff_own_endings[0]; i++)
+        if (json_plain_string(name, &text) && span_ends(text, span_text(diff_own_endings[i])))
+            return true;
+    return false;
+}
+
+static void diff_description_write_value(struct json value, struct buf *out);
+
+/* Omits the member OMITTED, which is the key of the object; NULL: none. */
+static void diff_description_write_members(struct json object, const char *omitted, struct buf *out)
+{
+    bool first = true;
+    struct json value;
+    buf_add_char(out, '{');
+    for (struct json name = json_first(object); json_present(name); name = json_next(value)) {
+        value = json_next(name);
+        if (diff_description_is_own(name) || (omitted && json_string_is(name, span_text(omitted))))
+            continue;
+        buf_add_text(out, first ? "" : ",");
+        buf_add_span(out, json_raw(name));
+        buf_add_char(out, ':');
+        diff_description_write_value(value, out);
+        first = false;
+    }
+    buf_add_char(out, '}');
+}
+
+/* The member that identifies an element of a list without an order; NULL: the order matters. */
+static const char *diff_description_key(struct json element)
+{
+    if (json_present(json_member(element, "IndexName")))
+        return "IndexName";
+    if (json_present(json_member(element, "RegionName")))
+        return "RegionName";
+    return json_present(json_member(element, "AttributeType")) ? "AttributeName" : NULL;
+}
+
+static void diff_description_write_array(struct json list, struct buf *out)
+{
+    struct json first = json_first(list);
+    const char *key = diff_description_key(first), *comma = "";
+    if (!key && json_is(first, JSON_STRING)) { /* projected attributes */
+        buf_add_text(out, "{\"SS\":");
+        buf_add_span(out, json_raw(list));
+        buf_add_char(out, '}');
+        return;
+    }
+    buf_add_text(out, key ? "{\"M\":{" : "{\"L\":[");
+    for (struct json each = first; json_present(each); each = json_next(each)) {
+        buf_add_text(out, comma);
+        comma = ",";
+        if (!key) {
+            diff_description_write_value(each, out);
+            continue;
+        }
+        buf_add_span(out, json_raw(json_member(each, key)));
+        buf_add_text(out, ":{\"M\":");
+        diff_description_write_members(each, key, out);
+        buf_add_char(out, '}');
+    }
+    buf_add_text(out, key ? "}}" : "]}");
+}
+
+static void diff_description_write_value(struct json value, struct buf *out)
+{
+    switch (json_type(value)) {
+    case JSON_OBJECT:
+        buf_add_text(out, "{\"M\":");
+        diff_description_write_members(value, NULL, out);
+        buf_add_char(out, '}');
+        break;
+    case JSON_ARRAY:
+        diff_description_write_array(value, out);
+        break;
+    case JSON_STRING:
+        buf_add_text(out, "{\"S\":");
+        buf_add_span(out, json_raw(value));
+        buf_add_char(out, '}');
+        break;
+    case JSON_NUMBER:
+        buf_add_text(out, "{\"N\":\"");
+        buf_add_span(out, json_raw(value));
+        buf_add_text(out, "\"}");
+        break;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        buf_printf(out, "{\"BOOL\":%s}", json_is(value, JSON_TRUE) ? "true" : "false");
+        break;
+    case JSON_NULL:
+        buf_add_text(out, "{\"NULL\":true}");
+        break;
+    }
+}
+
+static bool diff_description_write(struct span schema, struct buf *out)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
     if (!json_parse(&doc, schema, JSON_STRICT, NULL))
         return false;
-    diff_table_write(json_root(&doc), out);
+    diff_description_write_members(json_root(&doc), NULL, out);
     return !out->failed;
 }
 
-void diff_print_descriptions(struct diff_print *contrast, const struct diff_print_file *before,
+void diff_print_descriptions(struct diff_print *print, const struct diff_print_file *before,
                              const struct diff_print_file *now, bool listed)
 {
     CLEAN_UP(buf_clean_up) struct buf one = {0}, other = {0};
-    bool ok = diff_print_write_description(before->text, &one) &&
-              diff_print_write_description(now->text, &other);
-    struct diff_print_record first = {before->path, NULL, buf_span(&one), false};
-    struct diff_print_record second = {now->path, NULL, buf_span(&other), false};
-    struct pair pair = {
-        .contrast = contrast, .before = &first, .now = &second, .of = "description"};
+    bool ok =
+        diff_description_write(before->text, &one) && diff_description_write(now->text, &other);
+    struct diff_print_item first = {before->path, NULL, buf_span(&one), false};
+    struct diff_print_item second = {now->path, NULL, buf_span(&other), false};
+    struct diff_pair pair = {.print = print, .before = &first, .now = &second, .of = "description"};
     if (!ok || !diff_print_compare(&pair, listed))
-        diff_print_report_pair(&pair);
+        diff_print_fail(&pair);
 }
 
-void diff_print_report_mask(struct diff_print *contrast, const char *path)
+void diff_print_report_mask(struct diff_print *print, const char *path)
 {
     struct error why;
     error_set(&why, ERROR_DENIED,
-              "is secret, and masked: --show-secrets compares it; comparing the records tells "
+              "is secret and masked; compare it with --show-secrets, or compare the items to see "
               "whether it differs");
-    app_report_error(contrast->app, path, &why);
+    app_report_error(print->app, path, &why);
 }

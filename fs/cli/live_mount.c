@@ -1,0 +1,272 @@
+#include "fs/cli/live_mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/json/json.h"
+#include "fs/cli/mount_table.h"
+
+/* A daemon that runs responds within milliseconds, also on a busy machine. */
+enum { LIVE_MOUNT_DEADLINE_MS = 3000 };
+
+static bool live_mount_find_default(const char *command, struct buf *root)
+{
+    CLEAN_UP(buf_clean_up) struct buf whole = {0}, mounts = {0};
+    if (mount_table_resolve(".", &whole, root))
+        return true;
+    buf_truncate(root, 0);
+    size_t count = mount_table_list(&mounts);
+    if (count == 0)
+        fputs("ddbfs: there is no mount of ddbfs; make one: ddbfs mount MOUNTPOINT\n", stderr);
+    if (count > 1)
+        fprintf(stderr, "ddbfs: there are several mounts; name one: ddbfs %s MOUNTPOINT\n",
+                command);
+    for (size_t at = 0; count > 1 && at < mounts.size; at += strlen(mounts.data + at) + 1) {
+        fputs("ddbfs:   ", stderr);
+        app_print_safely(mounts.data + at);
+        fputc('\n', stderr);
+    }
+    buf_add_text(root, buf_text(&mounts));
+    return count == 1 && !root->failed;
+}
+
+bool live_mount_find(const char *path, const char *command, struct buf *root)
+{
+    CLEAN_UP(buf_clean_up) struct buf whole = {0};
+    if (!path)
+        return live_mount_find_default(command, root);
+    if (mount_table_resolve(path, &whole, root))
+        return true;
+    app_fail(path, "is not in a mount of ddbfs; ddbfs status lists the mounts");
+    return false;
+}
+
+/* Copies the file to OUT. Returns 0 or an errno. close() may wait for the daemon, too. */
+static int live_mount_copy(const char *file, int out)
+{
+    char bytes[4096];
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, bytes, sizeof bytes);
+    while (got > 0 && write(out, bytes, (size_t)got) == got)
+        got = read(fd, bytes, sizeof bytes);
+    int error = got < 0 ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
+/* Starts a child process that reads: a request that a daemon has received cannot be interrupted,
+ * not even by SIGKILL. The child has no stream of the caller, because it may outlive the caller.
+ * Returns its pid, or -1 with errno. */
+static pid_t live_mount_start_reader(const char *file, int *from)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGPIPE, SIG_DFL);
+        dup2(ends[1], STDIN_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        close(STDOUT_FILENO);
+        close(STDERR_FILENO);
+        _exit(live_mount_copy(file, STDIN_FILENO));
+    }
+    int error = errno;
+    close(ends[1]);
+    if (pid < 0)
+        close(ends[0]);
+    *from = ends[0];
+    errno = error;
+    return pid;
+}
+
+/* Appends all bytes up to the end. False with errno. */
+static bool live_mount_receive(int from, struct buf *out)
+{
+    char bytes[4096];
+    struct clock *clock = clock_system();
+    int64_t end_ms = clock->now_ms(clock) + LIVE_MOUNT_DEADLINE_MS;
+    struct pollfd ready = {.fd = from, .events = POLLIN};
+    for (;;) {
+        int64_t left_ms = end_ms - clock->now_ms(clock);
+        int count = left_ms > 0 ? poll(&ready, 1, (int)left_ms) : 0;
+        if (count < 0 && errno == EINTR)
+            continue;
+        errno = count == 0 ? ETIMEDOUT : errno;
+        ssize_t got = count > 0 ? read(from, bytes, sizeof bytes) : -1;
+        if (got <= 0)
+            return got == 0;
+        buf_add(out, bytes, (size_t)got);
+    }
+}
+
+bool live_mount_read(const char *root, const char *name, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf file = {0};
+    int from, status = 0;
+    buf_printf(&file, "%s/" CONTROL_NAME "/%s", root, name);
+    if (file.failed)
+        return errno = ENOMEM, false;
+    signal(SIGCHLD, SIG_DFL); /* a parent may have ignored it, which would hide the status */
+    pid_t pid = live_mount_start_reader(buf_text(&file), &from);
+    if (pid < 0)
+        return false;
+    bool ok = live_mount_receive(from, out);
+    int error = errno;
+    close(from);
+    if (!ok)
+        kill(pid, SIGKILL);
+    while (waitpid(pid, &status, ok ? 0 : WNOHANG) < 0 && errno == EINTR) {
+    }
+    if (ok)
+        error = WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+    errno = out->failed ? ENOMEM : error;
+    return errno == 0;
+}
+
+/* A mount that has ended leaves its folder empty, or not connected. */
+bool live_mount_has_ended(int error, const char *root)
+{
+    CLEAN_UP(buf_clean_up) struct buf found = {0};
+    if (error == ENOTCONN || error == ECONNABORTED || error == ENODEV)
+        return true;
+    return !mount_table_find(root, &found) || strcmp(buf_text(&found), root) != 0;
+}
+
+int live_mount_fail(const char *root, const char *name, int error)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    if (live_mount_has_ended(error, root))
+        return app_fail(root, "the mount has ended; see ddbfs status");
+    if (error == ETIMEDOUT)
+        return app_fail(root, "its daemon does not respond; see ddbfs status");
+    if (error == EBADMSG)
+        buf_printf(&text, "another version of ddbfs made the mount, and its %s cannot be read",
+                   name);
+    else
+        buf_printf(&text, "only the user who mounted it may read its %s", name);
+    return app_fail(root, error == EACCES || error == EBADMSG ? buf_text(&text) : strerror(error));
+}
+
+void mounted_paths_init(struct mounted_paths *mounted, const struct options *options)
+{
+    *mounted = (struct mounted_paths){.options = *options};
+}
+
+void mounted_paths_clean_up(struct mounted_paths *mounted)
+{
+    buf_clean_up(&mounted->root);
+    arena_clean_up(&mounted->arena);
+}
+
+static char *mounted_paths_fail(const struct mounted_paths *mounted, const char *path,
+                                const struct error *err)
+{
+    struct app app = {.options = &mounted->options};
+    app_report_error(&app, path, err);
+    return NULL;
+}
+
+/* The map is the text that the mount has read, or none. */
+static bool mounted_paths_inherit_map(struct mounted_paths *mounted, struct json record)
+{
+    struct options *options = &mounted->options;
+    CLEAN_UP(buf_clean_up) struct buf file = {0};
+    if (options->map || options->no_map)
+        return true;
+    options->no_map = !json_is(json_member(record, "map"), JSON_STRING);
+    buf_printf(&file, "%s/" CONTROL_NAME "/map.json", buf_text(&mounted->root));
+    if (!options->no_map)
+        options->map = arena_text(&mounted->arena, buf_span(&file));
+    return options->no_map || options->map;
+}
+
+/* Options of the command line take precedence. */
+static bool mounted_paths_inherit_options(struct mounted_paths *mounted, struct json record)
+{
+    struct json value, name = json_first(json_member(record, "options"));
+    for (; json_present(name); name = json_next(value)) {
+        CLEAN_UP(buf_clean_up) struct buf option = {0}, text = {0};
+        value = json_next(name);
+        bool flag = json_is(value, JSON_TRUE);
+        if (!json_read_string(name, &option) || (!flag && !json_read_string(value, &text)))
+            return false;
+        if (options_given(&mounted->options, buf_span(&option)))
+            continue;
+        const char *copy = flag ? NULL : arena_text(&mounted->arena, buf_span(&text));
+        if ((!flag && !copy) ||
+            options_set(&mounted->options, buf_span(&option), copy) != OPTIONS_SET)
+            return false;
+    }
+    return true;
+}
+
+static bool mounted_paths_join(struct mounted_paths *mounted, struct span root)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    buf_add_span(&mounted->root, root);
+    int error = live_mount_read(buf_text(&mounted->root), CONTROL_MOUNT, &text) ? 0 : errno;
+    if (!error && (!json_parse(&doc, buf_span(&text), JSON_STRICT, NULL) ||
+                   !mounted_paths_inherit_map(mounted, json_root(&doc)) ||
+                   !mounted_paths_inherit_options(mounted, json_root(&doc))))
+        error = EBADMSG;
+    if (error)
+        live_mount_fail(buf_text(&mounted->root), CONTROL_MOUNT, error);
+    return !error;
+}
+
+char *mounted_paths_translate(struct mounted_paths *mounted, const char *path)
+{
+    struct error why;
+    CLEAN_UP(buf_clean_up) struct buf whole = {0}, root = {0}, within = {0};
+    bool local = path[0] == '/' || strcmp(path, ".") == 0 || strcmp(path, "..") == 0 ||
+                 strncmp(path, "./", 2) == 0 || strncmp(path, "../", 3) == 0;
+    bool is_mounted = local && mount_table_resolve(path, &whole, &root);
+    const char *rest = is_mounted ? buf_text(&whole) + root.size : "";
+    size_t control = sizeof("/" CONTROL_NAME) - 1;
+    if (!is_mounted) {
+        buf_add_text(&within, path);
+    } else if (strncmp(rest, "/" CONTROL_NAME, control) == 0 &&
+               (rest[control] == '/' || rest[control] == '\0')) {
+        error_set(&why, ERROR_INVALID,
+                  "is a control file of the mount at %s; read it without ddbfs", buf_text(&root));
+        return mounted_paths_fail(mounted, path, &why);
+    } else if (mounted->root.size > 0 && !span_equal(buf_span(&mounted->root), buf_span(&root))) {
+        error_set(&why, ERROR_INVALID,
+                  "is in the mount at %s, and an earlier path is in the mount at %s; a command "
+                  "uses one map: name the paths of each mount in a command of their own",
+                  buf_text(&root), buf_text(&mounted->root));
+        return mounted_paths_fail(mounted, path, &why);
+    } else {
+        if (mounted->root.size == 0 && !mounted_paths_join(mounted, buf_span(&root)))
+            return NULL;
+        buf_add_text(&within, rest);
+        bool slash = span_ends(span_text(path), SPAN_LITERAL("/"));
+        buf_add_text(&within, slash || within.size == 0 ? "/" : "");
+    }
+    char *copy = arena_text(&mounted->arena, buf_span(&within));
+    error_no_memory(&why);
+    return mounted->arena.failed || within.failed ? mounted_paths_fail(mounted, path, &why) : copy;
+}
+
+bool mounted_paths_take(struct mounted_paths *mounted, char **paths, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *path = mounted_paths_translate(mounted, paths[i]);
+        if (!path)
+            return false;
+        paths[i] = path;
+    }
+    return true;
+}
