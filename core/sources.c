@@ -384,7 +384,7 @@ static bool sources_open(struct sources *sources, struct opened *opened,
     opened->session = aws_session_new(settings, &parts);
     if (!opened->session)
         return error_no_memory(err);
-    if (ask && !aws_session_request_codes(opened->session, &sources->profiles, ask, NULL, err))
+    if (ask && !aws_session_prompt(opened->session, &sources->profiles, ask, NULL, err))
         return false;
     struct dynamo_options dynamo = {
         .loop = sources->options.loop,

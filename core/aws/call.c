@@ -1,26 +1,25 @@
-/* The attempts of one call, and what is done between them. */
+/* The attempts of one call. The decisions to retry are those of retry.c. */
 #include "core/aws/call.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/aws/aws_fault.h"
 #include "core/aws/credentials_cache.h"
-#include "core/aws/envelope.h"
-#include "core/aws/skew.h"
+#include "core/aws/sigv4.h"
 #include "core/base/buf.h"
 
-/* What a call waits for. */
 enum call_state {
-    CALL_DUE,         /* its timer, to begin the next attempt */
-    CALL_IDENTIFYING, /* credentials, or its timer, which is the deadline then */
-    CALL_SENT,        /* the answer; the transport keeps the deadline */
-    CALL_OVER,        /* nothing: its end is being told */
+    CALL_DUE,         /* waits for its timer, the next attempt */
+    CALL_IDENTIFYING, /* waits for credentials, or its timer, the deadline */
+    CALL_SENT,        /* waits for the response; the transport has the deadline */
+    CALL_OVER,        /* waits for nothing: DONE is called */
     CALL_STATES,
 };
 
 struct aws_call {
-    enum call_state state; /* changed by call_move() alone */
+    enum call_state state; /* changed by call_move() only */
     struct aws_client *client;
     struct aws_request request; /* its body is the one below */
     struct buf body;
@@ -31,17 +30,17 @@ struct aws_call {
     struct credentials_request *get; /* credentials under way */
     struct transfer *transfer;
     unsigned age;      /* of the credentials that signed the last attempt */
-    struct error last; /* what the last attempt met */
+    struct error last; /* of the last attempt */
     int64_t sent_ms, sent_wall_ms;
-    unsigned tries;       /* requests sent */
-    unsigned attempt;     /* of those that count for the retry quota */
-    unsigned paid;        /* by the last retry */
-    bool clock_mended;    /* once a call */
-    bool identity_mended; /* once a call */
-    bool is_retired;      /* the response under way is the last */
+    unsigned tries;           /* requests sent */
+    unsigned attempt;         /* requests that count for the retry quota */
+    unsigned paid;            /* by the last retry */
+    bool clock_corrected;     /* once per call */
+    bool credentials_dropped; /* once per call */
+    bool is_retired;          /* the response under way is the last */
 };
 
-/* A call holds what its state waits for, and nothing else. */
+/* A call has the handles of its state, and no others. */
 static bool call_is_sound(const struct aws_call *call)
 {
     bool timer = call->timer, get = call->get, transfer = call->transfer;
@@ -57,8 +56,8 @@ static bool call_is_sound(const struct aws_call *call)
     }
 }
 
-/* The one place where a state changes. A wrong move would be a fault of this file: it is logged as
- * one, for tests to fail on, and goes no further. */
+/* The one place that changes the state. A wrong move is a bug in this file: it is logged, so that
+ * tests fail. */
 static void call_move(struct aws_call *call, enum call_state state)
 {
     static const unsigned allowed[CALL_STATES] = {
@@ -80,7 +79,6 @@ static int64_t call_wall_ms(const struct aws_call *call)
     return clock->wall_ms(clock);
 }
 
-/* Lets go of whatever it waits for. */
 static void call_stop_waiting(struct aws_call *call)
 {
     struct transport *transport = call->client->transport;
@@ -115,7 +113,7 @@ void aws_call_retire(struct aws_call *call)
 
 /* The end. */
 
-/* The count stands at the text's end, whatever has to make way for it. */
+/* The count is at the text's end, even if the text must be cut. */
 static void call_add_tries(struct error *err, unsigned tries)
 {
     char suffix[40];
@@ -147,7 +145,7 @@ static void call_fail_without_memory(struct aws_call *call)
     call_finish(call, NULL, &err);
 }
 
-/* What the last attempt met says more than that the time is over. */
+/* The error of the last attempt is more specific than the deadline. */
 static void call_fail_late(struct aws_call *call)
 {
     bool no_credentials = call->state == CALL_IDENTIFYING;
@@ -156,7 +154,7 @@ static void call_fail_late(struct aws_call *call)
                   "the deadline passed before the request could be sent%s%s%s",
                   call->request.url ? " to " : "", call->request.url ? call->request.url : "",
                   no_credentials
-                      ? ": no credentials came in time; check where they come from (a process, a "
+                      ? ": there were no credentials in time; check their source (a process, a "
                         "sign-in, another service)"
                       : "");
         call->last.unsigned_yet = no_credentials;
@@ -168,13 +166,12 @@ static void call_fail_late(struct aws_call *call)
 
 static void call_begin_attempt(void *arg);
 
-/* The quota that pays for this call's retries. */
 static struct retry *call_retry_of(struct aws_call *call)
 {
     return call->request.retry ? call->request.retry : &call->client->retry;
 }
 
-/* Every request counts, whatever it was sent again for: no trouble makes more of them. */
+/* Each request counts, whatever the reason of its retry. */
 static bool call_has_tries_left(struct aws_call *call)
 {
     unsigned attempts = retry_attempts(call_retry_of(call)), most = call->request.most_tries;
@@ -190,16 +187,16 @@ static void call_attempt_later(struct aws_call *call, int64_t delay_ms)
         call_fail_without_memory(call);
 }
 
-/* The clock here is wrong, and that can be why: from now on the service's time is used. */
-static bool call_mend_clock(struct aws_call *call, const struct http_response *response)
+/* If a wrong clock can be the cause, the service's time is used from now on. */
+static bool call_correct_clock(struct aws_call *call, const struct http_response *response)
 {
     struct aws_client *client = call->client;
     int64_t skew_ms;
-    if (call->clock_mended || !response || !aws_fault_may_be_clock(call->last.code) ||
-        !skew_read(response, call->sent_wall_ms, &skew_ms) ||
-        !skew_differs(skew_ms, client->skew_ms))
+    if (call->clock_corrected || !response || !aws_fault_may_be_clock(call->last.code) ||
+        !retry_read_skew(response, call->sent_wall_ms, &skew_ms) ||
+        !retry_skews_differ(skew_ms, client->skew_ms))
         return false;
-    call->clock_mended = true;
+    call->clock_corrected = true;
     client->skew_ms = skew_ms;
     log_line(
         client->log, LOG_LEVEL_WARNING,
@@ -208,27 +205,27 @@ static bool call_mend_clock(struct aws_call *call, const struct http_response *r
     return true;
 }
 
-/* The credentials in memory are no longer good: whoever comes next looks for others. */
-static bool call_mend_identity(struct aws_call *call)
+/* Refused credentials are dropped, so that the next attempt uses others. */
+static bool call_drop_credentials(struct aws_call *call)
 {
-    if (call->identity_mended || !call->request.service ||
+    if (call->credentials_dropped || !call->request.service ||
         !aws_fault_may_be_credentials(call->last.code))
         return false;
-    call->identity_mended = true;
+    call->credentials_dropped = true;
     return credentials_cache_refuse(call->client->credentials, call->age);
 }
 
 static int64_t call_server_delay_ms(const struct http_response *response)
 {
-    const char *told = response ? http_header(response, "x-amz-retry-after") : NULL;
+    const char *text = response ? http_header(response, "x-amz-retry-after") : NULL;
     char *end;
-    if (!told)
+    if (!text)
         return -1;
-    long long delay_ms = strtoll(told, &end, 10);
-    return end != told && *end == '\0' && delay_ms >= 0 ? delay_ms : -1;
+    long long delay_ms = strtoll(text, &end, 10);
+    return end != text && *end == '\0' && delay_ms >= 0 ? delay_ms : -1;
 }
 
-/* A retry that could not start before the deadline is not waited for, nor paid for. */
+/* A retry that could not start before the deadline is neither made nor paid. */
 static bool call_may_try_again(struct aws_call *call, const struct http_response *response,
                                int64_t *delay_ms)
 {
@@ -238,7 +235,7 @@ static bool call_may_try_again(struct aws_call *call, const struct http_response
                      &paid))
         return false;
     if (*delay_ms >= call->deadline_at_ms - loop_now_ms(call->client->loop)) {
-        retry_succeeded(retry, paid);
+        retry_refund(retry, paid);
         return false;
     }
     call->paid = paid;
@@ -248,9 +245,9 @@ static bool call_may_try_again(struct aws_call *call, const struct http_response
 static void call_recover(struct aws_call *call, const struct http_response *response)
 {
     int64_t delay_ms = 0;
-    bool mended = call_mend_clock(call, response) || call_mend_identity(call);
+    bool corrected = call_correct_clock(call, response) || call_drop_credentials(call);
     bool has_more = call_has_tries_left(call);
-    if (has_more && mended) {
+    if (has_more && corrected) {
         call->attempt--;
         call_attempt_later(call, 0);
     } else if (has_more && call_may_try_again(call, response, &delay_ms)) {
@@ -258,6 +255,91 @@ static void call_recover(struct aws_call *call, const struct http_response *resp
     } else {
         call_finish(call, NULL, &call->last);
     }
+}
+
+/* The headers that carry one attempt, its signature among them. */
+
+enum {
+    MAX_SIGNED = AWS_MAX_HEADERS + 3, /* Host, X-Amz-Date, X-Amz-Security-Token */
+    MAX_LINES = MAX_SIGNED + 2,       /* Authorization, Accept-Encoding */
+    AUTHORIZATION_ROOM = 1024,
+};
+
+struct envelope {
+    const char *headers[MAX_LINES]; /* "Name: value", in the buffers below */
+    size_t header_count;
+    struct buf lines;         /* a secret: the session token is in it */
+    struct buf authorization; /* a secret */
+};
+
+static void envelope_clean_up(struct envelope *envelope)
+{
+    buf_clean_up_secret(&envelope->lines);
+    buf_clean_up_secret(&envelope->authorization);
+}
+
+/* Writes HEADER twice, as "Name: value" and with its name in lower case for the signature, and puts
+ * it into SORTED by its name. The room is reserved, so that no text moves. */
+static void envelope_write_header(struct envelope *envelope, const struct aws_header *header,
+                                  struct sigv4_header *sorted, size_t count)
+{
+    struct buf *out = &envelope->lines;
+    struct sigv4_header to_sign;
+    size_t at = count;
+    envelope->headers[envelope->header_count++] = out->data + out->size;
+    buf_add_text(out, header->name);
+    buf_add_text(out, ": ");
+    to_sign.value = span_of(out->data + out->size, header->value.size);
+    buf_add_span(out, header->value);
+    buf_add_char(out, '\0');
+    to_sign.name = out->data + out->size;
+    for (const char *c = header->name; *c; c++)
+        buf_add_char(out, (char)tolower((unsigned char)*c));
+    buf_add_char(out, '\0');
+    for (; at > 0 && strcmp(sorted[at - 1].name, to_sign.name) > 0; at--)
+        sorted[at] = sorted[at - 1];
+    sorted[at] = to_sign;
+}
+
+/* WALL_MS is the service's time. CREDENTIALS are NULL for an unsigned request. False when OpenSSL
+ * or memory failed. ENVELOPE, {0} before, needs clean-up in either case. */
+static bool envelope_write(struct envelope *envelope, const struct aws_request *request,
+                           int64_t wall_ms, const struct credentials *credentials)
+{
+    char amz_date[SIGV4_DATE_SIZE];
+    struct aws_header all[MAX_SIGNED];
+    struct sigv4_header sorted[MAX_SIGNED];
+    size_t count = 0, room = 0;
+    for (; count < request->header_count && count < AWS_MAX_HEADERS; count++)
+        all[count] = request->headers[count];
+    all[count++] = (struct aws_header){"Host", span_text(request->host)};
+    if (credentials) {
+        sigv4_date(amz_date, wall_ms);
+        all[count++] = (struct aws_header){"X-Amz-Date", span_text(amz_date)};
+        if (credentials->session_token)
+            all[count++] =
+                (struct aws_header){"X-Amz-Security-Token", span_text(credentials->session_token)};
+    }
+    /* All room at once: a buffer that grows would leave copies of a secret behind. */
+    for (size_t i = 0; i < count; i++)
+        room += 2 * strlen(all[i].name) + all[i].value.size + sizeof ": " + 2;
+    if (!buf_reserve(&envelope->lines, room))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        envelope_write_header(envelope, &all[i], sorted, i);
+    envelope->headers[envelope->header_count++] = "Accept-Encoding: gzip";
+    if (!credentials)
+        return true;
+    struct sigv4_request to_sign = {request->method, request->path, request->query,
+                                    sorted,          count,         request->body};
+    struct sigv4_scope scope = {amz_date, request->region, request->service};
+    buf_reserve(&envelope->authorization, AUTHORIZATION_ROOM);
+    buf_add_text(&envelope->authorization, "Authorization: ");
+    if (!sigv4_authorization(&envelope->authorization, &to_sign, &scope, credentials->access_key_id,
+                             credentials->secret_access_key))
+        return false;
+    envelope->headers[envelope->header_count++] = buf_text(&envelope->authorization);
+    return true;
 }
 
 /* An attempt. */
@@ -278,7 +360,7 @@ static void call_on_response(void *arg, const struct http_response *response,
     call->ops->attempted(call->arg, &attempt);
     if (result) {
         if (!call->is_retired)
-            retry_succeeded(call_retry_of(call), call->paid);
+            retry_refund(call_retry_of(call), call->paid);
         call_finish(call, result, NULL);
     } else {
         call_recover(call, response);
@@ -308,7 +390,7 @@ static bool call_send_envelope(struct aws_call *call, const struct aws_request *
     return call->transfer != NULL;
 }
 
-/* Fills in the address and what goes with it. */
+/* Fills in the address and its parts. */
 static bool call_locate(const struct aws_call *call, const struct credentials *credentials,
                         struct aws_request *request, struct error *err)
 {
@@ -323,7 +405,7 @@ static bool call_locate(const struct aws_call *call, const struct credentials *c
     return true;
 }
 
-/* CREDENTIALS are NULL for a request that is not signed. */
+/* CREDENTIALS are NULL for an unsigned request. */
 static void call_send_attempt(struct aws_call *call, const struct credentials *credentials)
 {
     CLEAN_UP(envelope_clean_up) struct envelope envelope = {0};
@@ -338,7 +420,7 @@ static void call_send_attempt(struct aws_call *call, const struct credentials *c
         return;
     }
     int64_t service_ms = call_wall_ms(call) + call->client->skew_ms;
-    if (!envelope_init(&envelope, &request, service_ms, credentials) ||
+    if (!envelope_write(&envelope, &request, service_ms, credentials) ||
         !call_send_envelope(call, &request, &envelope)) {
         call_fail_without_memory(call);
         return;

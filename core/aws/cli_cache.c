@@ -1,8 +1,5 @@
-/* Names and contents of the AWS CLI's role cache. */
+/* Names and contents of the files in the AWS CLI's cache of roles. */
 #include "core/aws/cli_cache.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/aws/credentials_cache.h"
 #include "core/aws/document.h"
@@ -22,13 +19,6 @@ char *cli_cache_path(struct span arguments)
     return path.failed ? NULL : stored_path(path.data);
 }
 
-/* NULL for none, and when memory ran out. */
-static char *cli_cache_copy_text(const struct document *document, const char *path)
-{
-    const char *text = document_word(document, path);
-    return text ? strdup(text) : NULL;
-}
-
 bool cli_cache_read(const char *path, int64_t wall_ms, struct credentials *out)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
@@ -42,17 +32,16 @@ bool cli_cache_read(const char *path, int64_t wall_ms, struct credentials *out)
         instant_parse(span_text(document_text(document, "Credentials.Expiration")));
     if (expires.ms - wall_ms < CREDENTIALS_EARLY_MS)
         return false;
-    *out = (struct credentials){
-        .access_key_id = cli_cache_copy_text(document, "Credentials.AccessKeyId"),
-        .secret_access_key = cli_cache_copy_text(document, "Credentials.SecretAccessKey"),
-        .session_token = cli_cache_copy_text(document, "Credentials.SessionToken"),
-        .account_id = cli_cache_copy_text(document, "Credentials.AccountId"),
-        .expires_wall_ms = expires.ms,
-    };
-    if (out->access_key_id && out->secret_access_key && out->session_token)
-        return true;
-    credentials_clean_up(out);
-    return false;
+    const char *id = document_word(document, "Credentials.AccessKeyId");
+    const char *secret = document_word(document, "Credentials.SecretAccessKey");
+    const char *token = document_word(document, "Credentials.SessionToken");
+    const char *account = document_word(document, "Credentials.AccountId");
+    if (!id || !secret || !token ||
+        !credentials_fill(out, span_text(id), span_text(secret), span_text(token),
+                          span_text(account), NULL))
+        return false;
+    out->expires_wall_ms = expires.ms;
+    return true;
 }
 
 void cli_cache_write(const char *path, const struct credentials *credentials, const char *provider,
@@ -78,6 +67,6 @@ void cli_cache_write(const char *path, const struct credentials *credentials, co
     if (!whole || expires.failed || text.failed)
         error_no_memory(&err);
     if (err.kind != ERROR_NONE || !stored_write(path, buf_span(&text), &err))
-        log_line(log, LOG_LEVEL_WARNING, "credentials of a role are not kept for later: %s",
+        log_line(log, LOG_LEVEL_WARNING, "credentials of a role are not stored for later: %s",
                  err.text);
 }

@@ -13,7 +13,7 @@ enum {
     CREDENTIALS_LEAST_MS = 10 * 60 * 1000,
     /* The pause after an early refresh that failed, or that returned short-lived credentials. */
     CREDENTIALS_PAUSE_MS = 60 * 1000,
-    /* After a refusal, the next credentials are used for so long even if they are refused, too,
+    /* After a refusal, the next credentials are used for this time even if they are refused, too,
      * because thousands of reads may follow. */
     CREDENTIALS_REFUSED_MS = 5 * 1000,
 };

@@ -53,7 +53,7 @@ struct machine_request {
     struct local_call *call; /* under way */
     struct buf url;          /* owned; with a slash at its end; empty until the settings are read */
     struct buf token;        /* owned; a secret: the whole header; empty for version 1 */
-    bool has_token;          /* the service has sent a token, or has none */
+    bool has_token;          /* the service has no tokens, or has sent one */
     bool v1_disabled;
     int64_t timeout_ms, attempts;
     /* The text to read. */

@@ -11,14 +11,14 @@
 struct credentials_provider *credentials_chain_new(const struct credentials_context *context);
 
 enum {
-    /* For so long, a metadata service that did not respond is taken for absent: a reader of a
+    /* A metadata service that did not respond is taken for absent for this time: a reader of a
      * thousand files without credentials waits for it once. */
     MACHINE_ABSENT_MS = 5 * 1000,
 };
 
 /* The machine's region, from its metadata service, if no other region is set. The providers behind
  * it need a region. It has no credentials: it is absent once the settings have a region, which it
- * adds, and fails with advice if there is none. */
+ * adds, and fails with advice without one. */
 struct credentials_provider *credentials_region_new(const struct credentials_context *context);
 
 /* AWS_ACCESS_KEY_ID and its companions. Absent if an option names a profile. */

@@ -1,6 +1,6 @@
-/* AWS's documents over cJSON. Its traps (docs/adr/0004) are closed here: case is minded, a document
- * has an end, a text that holds \u0000 is no text, numbers are whole or none, and those that are
- * only passed on keep their digits. */
+/* AWS's documents over cJSON. Its traps (docs/adr/0004) are closed here: case matters, a document
+ * has an end, a text with \u0000 is no text, numbers are whole, and numbers that are only passed on
+ * keep their digits. */
 #include "core/aws/document.h"
 
 #include <cjson/cJSON.h>
@@ -9,7 +9,7 @@
 
 #include "core/base/wiped.h"
 
-/* cJSON does not tell a text that is none from memory that ran out. */
+/* cJSON fails in the same way for invalid text and when memory runs out. */
 static bool ran_out;
 
 static void *document_allocate(size_t size)
@@ -19,15 +19,15 @@ static void *document_allocate(size_t size)
     return memory;
 }
 
-/* Documents hold tokens and keys. cJSON keeps the hooks for the whole process; it has no other
- * user. Given hooks, it grows a buffer by moving it, and wipes the old one. */
+/* Documents contain tokens and keys. The hooks are for the whole process; cJSON has no other user.
+ * With hooks, cJSON grows a buffer by moving it, and frees (so wipes) the old one. */
 static void document_set_memory(void)
 {
     static cJSON_Hooks hooks = {document_allocate, wiped_free};
     cJSON_InitHooks(&hooks);
 }
 
-/* A document is a cJSON object; the struct has no other inside. */
+/* A document is a cJSON object; the struct has no other members. */
 static cJSON *document_object_of(const struct document *document)
 {
     return (cJSON *)(uintptr_t)document;
@@ -59,19 +59,20 @@ static bool document_is_blank(struct span text)
     return true;
 }
 
-/* cJSON ends a text at \u0000 and says nothing: what it would cut is refused. */
+/* cJSON cuts a text at \u0000 without an error, so such a text is refused. */
 static bool document_has_zero(struct span text)
 {
     for (size_t i = 0; i < text.size; i++) {
         if (text.data[i] == '\0' || span_starts(span_from(text, i), SPAN_LITERAL("\\u0000")))
             return true;
-        i += text.data[i] == '\\'; /* whatever it escapes, another \ as well */
+        i += text.data[i] == '\\'; /* and the escaped character, which may be another \ */
     }
     return false;
 }
 
-/* Takes the next number off REST, all before it too. In what cJSON has read, digits and minus signs
- * outside of texts begin one, and cJSON reads all of these characters as one number. */
+/* Removes the next number from REST, and all text before it. In text that cJSON has read, digits
+ * and minus signs outside of strings begin a number, and cJSON reads all of these characters as
+ * one. */
 static struct span document_take_number(struct span *rest)
 {
     size_t at = 0, end;
@@ -91,9 +92,9 @@ static struct span document_take_number(struct span *rest)
     return number;
 }
 
-/* A number is a double for cJSON, which 9007199254740993 and 1e400 are not: its digits are kept in
- * the node, where cJSON frees them, and printed again by document_write. REST is the text of NODE,
- * its siblings, and what follows. False when memory ran out. */
+/* cJSON stores a number as a double, which cannot hold 9007199254740993 and 1e400. So the digits
+ * are stored in the node, where cJSON frees them, and document_write prints them. REST begins with
+ * the text of NODE and its siblings. False when memory ran out. */
 static bool document_store_digits(cJSON *node, struct span *rest)
 {
     for (; node; node = node->next) {
@@ -134,7 +135,7 @@ struct document *document_parse(struct span text, const char *what, struct error
     return NULL;
 }
 
-/* The last one of its name, which is the one that other tools take. */
+/* The last one of its name, as in other tools. */
 static cJSON *document_find_member(const cJSON *object, const char *name)
 {
     cJSON *found = NULL;
@@ -145,7 +146,7 @@ static cJSON *document_find_member(const cJSON *object, const char *name)
     return found;
 }
 
-/* The object of which PATH's last name is a member; NAME gets that. NULL when there is none. */
+/* The object with the member of PATH's last name, which NAME gets; NULL without such an object. */
 static cJSON *document_find_object(const struct document *document, const char *path,
                                    const char **name)
 {
@@ -207,7 +208,7 @@ static void document_remove_all(cJSON *object, const char *name)
         cJSON_Delete(cJSON_DetachItemViaPointer(object, old));
 }
 
-/* VALUE is the object's, or freed. */
+/* Takes VALUE over, in case of failure too. */
 static bool document_set(cJSON *object, const char *name, cJSON *value)
 {
     if (value && cJSON_IsObject(object)) {
@@ -238,7 +239,7 @@ void document_remove(struct document *document, const char *name)
     document_remove_all(document_object_of(document), name);
 }
 
-/* Has numbers printed by the digits they have, or makes them numbers again. */
+/* Makes numbers print their digits, or makes them numbers again. */
 static void document_show_digits(cJSON *node, bool shown)
 {
     for (; node; node = node->next) {

@@ -4,126 +4,125 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/aws/partitions.h"
+#include "core/aws/arn.h"
 #include "core/aws/url.h"
 #include "core/base/buf.h"
 
-/* What an endpoint is made of. */
-struct endpoint_request {
+struct endpoint_parts {
     const struct aws_settings *settings;
     enum aws_service service;
     const char *region;
-    const char *account_id; /* NULL when it is not known */
+    const char *account_id; /* NULL if it is not known */
     const struct aws_partition *partition;
     const char *signing_region;
 };
 
-/* Of the host's name. */
+/* The service in a host's name. */
 static const char *const labels[] = {
     [AWS_DYNAMODB] = "dynamodb", [AWS_STS] = "sts",       [AWS_SSO] = "portal.sso",
     [AWS_SSO_OIDC] = "oidc",     [AWS_SIGNIN] = "signin",
 };
 
-/* DynamoDB of a developer's own machine. Its signatures are of a region that exists. */
-static bool endpoint_write_local(struct endpoint_request *asked, struct buf *url, struct error *err)
+/* DynamoDB on a developer's own machine. The region of its signatures must exist. */
+static bool endpoint_write_local(struct endpoint_parts *parts, struct buf *url, struct error *err)
 {
-    const struct aws_settings *settings = asked->settings;
+    const struct aws_settings *settings = parts->settings;
     if (settings->fips || settings->dual_stack)
         return error_set(err, ERROR_INVALID,
-                         "region local has no %s host; take %s away (it is set by %s)",
+                         "region local has no %s host; remove %s (it is set by %s)",
                          settings->fips ? "FIPS" : "dual-stack",
                          settings->fips ? "use_fips_endpoint" : "use_dualstack_endpoint",
                          aws_settings_origin(settings, settings->fips ? AWS_SETTING_FIPS
                                                                       : AWS_SETTING_DUAL_STACK));
     buf_add_text(url, "http://localhost:8000");
-    asked->signing_region = "us-east-1";
+    parts->signing_region = "us-east-1";
     return true;
 }
 
-/* Whether the host goes by the account. False with ERR filled when it must, and cannot. */
-static bool endpoint_check_account(const struct endpoint_request *asked, bool *by_account,
+/* Whether the host's name contains the account. False with ERR filled if it must, and cannot. */
+static bool endpoint_check_account(const struct endpoint_parts *parts, bool *by_account,
                                    struct error *err)
 {
-    const struct aws_settings *settings = asked->settings;
-    bool is_aws = strcmp(asked->partition->name, "aws") == 0;
+    const struct aws_settings *settings = parts->settings;
+    bool is_aws = strcmp(parts->partition->name, "aws") == 0;
     bool required = settings->account_mode == AWS_ACCOUNT_REQUIRED;
     const char *by = aws_settings_origin(settings, AWS_SETTING_ACCOUNT_MODE);
     *by_account = false;
-    if (asked->service != AWS_DYNAMODB || settings->account_mode == AWS_ACCOUNT_DISABLED)
+    if (parts->service != AWS_DYNAMODB || settings->account_mode == AWS_ACCOUNT_DISABLED)
         return true;
     if (required && settings->fips)
         return error_set(
             err, ERROR_INVALID,
             "account_id_endpoint_mode is required (%s), and FIPS hosts have no account "
-            "in their names; take one of both away",
+            "in their names; remove one of the two settings",
             by);
     if (required && !is_aws)
         return error_set(
             err, ERROR_INVALID,
             "account_id_endpoint_mode is required (%s), and hosts of region %s have no "
-            "account in their names; take it away",
-            by, asked->region);
-    if (required && !asked->account_id)
+            "account in their names; remove the setting",
+            by, parts->region);
+    if (required && !parts->account_id)
         return error_set(
             err, ERROR_INVALID,
-            "account_id_endpoint_mode is required (%s), and the credentials do not say "
-            "whose account they are of; set AWS_ACCOUNT_ID, or aws_account_id in the "
-            "profile",
+            "account_id_endpoint_mode is required (%s), and the credentials have no account "
+            "id; set AWS_ACCOUNT_ID, or aws_account_id in the profile",
             by);
-    *by_account = asked->account_id && is_aws && !settings->fips;
-    if (*by_account && !aws_url_is_label(span_text(asked->account_id)))
-        return error_set(err, ERROR_INVALID,
-                         "the credentials' account id \"%.70s\" is none; correct AWS_ACCOUNT_ID or "
-                         "aws_account_id",
-                         asked->account_id);
+    *by_account = parts->account_id && is_aws && !settings->fips;
+    if (*by_account && !aws_url_is_label(span_text(parts->account_id)))
+        return error_set(
+            err, ERROR_INVALID,
+            "the credentials' account id \"%.70s\" is invalid; correct AWS_ACCOUNT_ID or "
+            "aws_account_id",
+            parts->account_id);
     return true;
 }
 
-/* Where people sign in; such hosts are named otherwise. */
-static bool endpoint_write_signin(const struct endpoint_request *asked, struct buf *url)
+/* The hosts of AWS Sign-In, which have names of their own. */
+static bool endpoint_write_signin(const struct endpoint_parts *parts, struct buf *url)
 {
-    const char *name = asked->partition->name;
+    const char *name = parts->partition->name;
     const char *domain = strcmp(name, "aws") == 0          ? "aws.amazon.com"
                          : strcmp(name, "aws-cn") == 0     ? "amazonaws.cn"
                          : strcmp(name, "aws-us-gov") == 0 ? "amazonaws-us-gov.com"
                                                            : NULL;
-    if (!domain || asked->settings->fips || asked->settings->dual_stack)
+    if (!domain || parts->settings->fips || parts->settings->dual_stack)
         return false;
-    buf_printf(url, "https://%s.signin.%s", asked->region, domain);
+    buf_printf(url, "https://%s.signin.%s", parts->region, domain);
     return true;
 }
 
-/* The service's own host. */
-static bool endpoint_write_own(struct endpoint_request *asked, struct buf *url, struct error *err)
+/* The host of a service without a configured address. */
+static bool endpoint_write_own(struct endpoint_parts *parts, struct buf *url, struct error *err)
 {
-    const struct aws_settings *settings = asked->settings;
-    const struct aws_partition *partition = asked->partition;
+    const struct aws_settings *settings = parts->settings;
+    const struct aws_partition *partition = parts->partition;
     bool by_account;
-    if (asked->service == AWS_DYNAMODB && strcmp(asked->region, "local") == 0)
-        return endpoint_write_local(asked, url, err);
-    if (asked->service == AWS_STS && strcmp(asked->region, "aws-global") == 0 && !settings->fips &&
+    if (parts->service == AWS_DYNAMODB && strcmp(parts->region, "local") == 0)
+        return endpoint_write_local(parts, url, err);
+    if (parts->service == AWS_STS && strcmp(parts->region, "aws-global") == 0 && !settings->fips &&
         !settings->dual_stack) {
         buf_add_text(url, "https://sts.amazonaws.com");
-        asked->signing_region = "us-east-1";
+        parts->signing_region = "us-east-1";
         return true;
     }
-    if (!endpoint_check_account(asked, &by_account, err))
+    if (!endpoint_check_account(parts, &by_account, err))
         return false;
-    if (asked->service == AWS_SIGNIN && endpoint_write_signin(asked, url))
+    if (parts->service == AWS_SIGNIN && endpoint_write_signin(parts, url))
         return true;
-    /* All hosts of GovCloud are FIPS hosts; only those that are dual-stack as well say so. */
-    bool says_fips = settings->fips && (settings->dual_stack || asked->service == AWS_SIGNIN ||
-                                        strcmp(partition->name, "aws-us-gov") != 0);
+    /* All hosts of GovCloud are FIPS hosts; only dual-stack ones have it in their names. */
+    bool has_fips = settings->fips && (settings->dual_stack || parts->service == AWS_SIGNIN ||
+                                       strcmp(partition->name, "aws-us-gov") != 0);
     if (by_account)
-        buf_printf(url, "https://%s.ddb", asked->account_id);
+        buf_printf(url, "https://%s.ddb", parts->account_id);
     else
-        buf_printf(url, "https://%s%s", labels[asked->service], says_fips ? "-fips" : "");
-    buf_printf(url, ".%s.%s", asked->region,
+        buf_printf(url, "https://%s%s", labels[parts->service], has_fips ? "-fips" : "");
+    buf_printf(url, ".%s.%s", parts->region,
                settings->dual_stack ? partition->dual_stack_suffix : partition->suffix);
     return true;
 }
 
-static bool endpoint_take_apart(struct aws_endpoint *endpoint, struct span text, struct error *err)
+static bool endpoint_parse(struct aws_endpoint *endpoint, struct span text, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf host = {0}, root = {0}, path = {0}, url = {0};
     struct aws_url parts;
@@ -153,7 +152,7 @@ bool aws_endpoint_init(struct aws_endpoint *endpoint, const struct aws_settings 
                        struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf url = {0};
-    struct endpoint_request asked = {
+    struct endpoint_parts parts = {
         .settings = settings,
         .service = service,
         .region = region ? region : settings->region,
@@ -161,22 +160,22 @@ bool aws_endpoint_init(struct aws_endpoint *endpoint, const struct aws_settings 
     };
     const char *configured;
     *endpoint = (struct aws_endpoint){0};
-    if (!asked.region)
+    if (!parts.region)
         return error_set(err, ERROR_INVALID, "no region is known");
-    if (!aws_url_is_label(span_text(asked.region)))
-        return error_set(err, ERROR_INVALID, "\"%.63s\" is no region", asked.region);
-    asked.partition = aws_partition_of(asked.region);
-    asked.signing_region = asked.region;
+    if (!aws_url_is_label(span_text(parts.region)))
+        return error_set(err, ERROR_INVALID, "\"%.63s\" is no region", parts.region);
+    parts.partition = aws_partition_of(parts.region);
+    parts.signing_region = parts.region;
     if (!aws_settings_url(settings, service, &configured, err))
         return false;
     if (configured)
         buf_add_text(&url, configured);
-    else if (!endpoint_write_own(&asked, &url, err))
+    else if (!endpoint_write_own(&parts, &url, err))
         return false;
-    endpoint->signing_region = strdup(asked.signing_region);
+    endpoint->signing_region = strdup(parts.signing_region);
     if (url.failed || !endpoint->signing_region)
         return error_no_memory(err);
-    return endpoint_take_apart(endpoint, buf_span(&url), err);
+    return endpoint_parse(endpoint, buf_span(&url), err);
 }
 
 void aws_endpoint_clean_up(struct aws_endpoint *endpoint)

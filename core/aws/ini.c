@@ -1,4 +1,4 @@
-/* Taking INI text apart. */
+/* Parses INI text. */
 #include "core/aws/ini.h"
 
 #include <stdlib.h>
@@ -6,28 +6,26 @@
 
 #include "core/base/utf8.h"
 
-/* Where the parser stands. */
+/* The position in the text. */
 struct ini_parser {
     struct ini *ini;
     const char *path;
     unsigned line;
     size_t section; /* INI_NONE before the first one */
     size_t key;     /* the last plain key of this section; INI_NONE before the first one */
-    size_t indent;  /* that key's, in characters */
-    size_t blanks;  /* how many blank lines follow its value */
+    size_t indent;  /* of that key, in characters */
+    size_t blanks;  /* the number of blank lines behind its value */
     struct error *err;
 };
 
 static bool ini_fail(const struct ini_parser *parser, const char *what)
 {
-    return error_set(parser->err, ERROR_DENIED, "%s, line %u: %s; mend the file", parser->path,
+    return error_set(parser->err, ERROR_DENIED, "%s, line %u: %s; correct the file", parser->path,
                      parser->line, what);
 }
 
-/* Blanks. Python takes all of Unicode's for such: those that come along with what is copied from a
- * web page, for example. */
-
-/* How many bytes the blank takes that TEXT begins with; 0 when it begins with none. */
+/* The size of the blank at the start of TEXT, or 0. As in Python, all blanks of Unicode count: text
+ * that is copied from a web page may contain them. */
 static size_t ini_blank_size(struct span text)
 {
     const unsigned char *at = (const unsigned char *)text.data;
@@ -46,7 +44,7 @@ static size_t ini_blank_size(struct span text)
                : 0;
 }
 
-/* The same for the end of TEXT, which is UTF-8. */
+/* The same for the end of TEXT, which is valid UTF-8. */
 static size_t ini_blank_size_at_end(struct span text)
 {
     for (size_t size = 1; size <= 3 && size <= text.size; size++)
@@ -55,7 +53,7 @@ static size_t ini_blank_size_at_end(struct span text)
     return 0;
 }
 
-/* BLANKS gets the number of those that stood before it. */
+/* BLANKS gets the number of blanks before the text. */
 static struct span ini_trimmed_of(struct span text, size_t *blanks)
 {
     size_t size;
@@ -74,7 +72,7 @@ static struct span ini_trimmed(struct span text)
 
 /* Lines. */
 
-/* Takes a line off REST, without its end: \n, \r\n or \r. */
+/* Removes a line from REST; the result is without its end: \n, \r\n or \r. */
 static struct span ini_take_line(struct span *rest)
 {
     size_t size = 0;
@@ -87,7 +85,7 @@ static struct span ini_take_line(struct span *rest)
     return line;
 }
 
-/* The same of the lines within a nested value, where Python takes more for a line's end. */
+/* The same for lines within a nested value, where Python knows more line ends. */
 static struct span ini_take_nested_line(struct span *rest)
 {
     size_t size = 0, end = 0;
@@ -108,22 +106,22 @@ static struct span ini_take_nested_line(struct span *rest)
     return line;
 }
 
-/* Names the first line that is no text. */
+/* An error names the first line that is no text. */
 static bool ini_check_text(struct ini_parser *parser)
 {
     struct span text = buf_span(&parser->ini->text);
     parser->line = 1;
     if (span_starts(text, SPAN_LITERAL("\xef\xbb\xbf")))
         return ini_fail(parser,
-                        "it begins with a byte order mark, which the AWS CLI can't read: save "
-                        "it as UTF-8 without one");
+                        "the file begins with a byte order mark, which the AWS CLI cannot read: "
+                        "save it as UTF-8 without one");
     if (utf8_valid(text) && (text.size == 0 || !memchr(text.data, '\0', text.size)))
         return true;
     for (parser->line = 0; text.size > 0;) {
         struct span line = ini_take_line(&text);
         parser->line++;
         if (!utf8_valid(line) || (line.size > 0 && memchr(line.data, '\0', line.size)))
-            return ini_fail(parser, "this is no text in UTF-8");
+            return ini_fail(parser, "the line is no text in UTF-8");
     }
     return true;
 }
@@ -202,7 +200,7 @@ static bool ini_add_section(struct ini_parser *parser, struct span header, bool 
     return true;
 }
 
-/* [DEFAULT] may come in several pieces; any other section may stand in a file once. */
+/* [DEFAULT] may occur several times, any other section once. */
 static bool ini_begin_section(struct ini_parser *parser, struct span header)
 {
     struct ini *ini = parser->ini;
@@ -213,15 +211,15 @@ static bool ini_begin_section(struct ini_parser *parser, struct span header)
         if (!ini_add_section(parser, header, &was_there))
             return false;
         if (was_there)
-            return ini_fail(parser, "this section is there already");
+            return ini_fail(parser, "the section is a duplicate");
     }
     if (is_defaults)
         ini->defaults = parser->section;
     return true;
 }
 
-/* What stands between the first bracket of a line and its last one; what follows that is not looked
- * at. */
+/* The header is the text between the first bracket of a line and its last one; text behind it is
+ * ignored. */
 static bool ini_is_header_line(struct span line, struct span *header)
 {
     const char *end = line.data[0] == '[' ? memrchr(line.data, ']', line.size) : NULL;
@@ -256,8 +254,7 @@ static bool ini_add_key(struct ini_parser *parser, struct span parent, struct sp
     return true;
 }
 
-/* A colon does as well as an equals sign. What looks like a comment behind a value belongs to it.
- */
+/* A colon is as good as an equals sign. A comment behind a value is part of the value. */
 static bool ini_begin_key(struct ini_parser *parser, struct span line, size_t indent)
 {
     size_t at = 0;
@@ -272,16 +269,16 @@ static bool ini_begin_key(struct ini_parser *parser, struct span line, size_t in
     if (!ini_add_key(parser, span_text(""), name, ini_trimmed(span_from(line, at + 1)), &was_there))
         return false;
     if (was_there)
-        return ini_fail(parser, "this section has the key already");
+        return ini_fail(parser, "the section has the key already");
     parser->key = parser->ini->key_count - 1;
     parser->indent = indent;
     parser->blanks = 0;
     return true;
 }
 
-/* More of a value that has begun in the key's own line: Python puts the lines together without what
- * stands around them, and so it is done here, in the text itself. What is left over is overwritten,
- * since it may be a part of a secret. */
+/* Appends LINE to a value that began in the key's own line. As in Python, the lines are joined
+ * without the blanks around them, here in the text itself. The rest of the text is overwritten,
+ * because it may be a part of a secret. */
 static void ini_continue_value(struct ini_parser *parser, struct ini_key *key, struct span line)
 {
     char *text = parser->ini->text.data;
@@ -296,7 +293,7 @@ static void ini_continue_value(struct ini_parser *parser, struct ini_key *key, s
     parser->blanks = 0;
 }
 
-/* Nested keys: here only an equals sign does, and of two that are the same the last one counts. */
+/* Nested keys need an equals sign; of duplicates the last one counts. */
 static bool ini_add_nested(struct ini_parser *parser, struct span parent, struct span line)
 {
     while (line.size > 0) {
@@ -334,8 +331,8 @@ static void ini_overwrite(struct ini *ini, struct span text)
     memset(ini->text.data + (text.data - ini->text.data), ' ', text.size);
 }
 
-/* A line that is indented deeper than the key above it belongs to that key, whatever it looks like;
- * but a comment is one wherever its line stands. */
+/* A line that is indented deeper than the key above it belongs to that key, unless it is a comment.
+ */
 static bool ini_parse_line(struct ini_parser *parser, struct span raw)
 {
     size_t indent;
@@ -382,8 +379,6 @@ void ini_clean_up(struct ini *ini)
     *ini = (struct ini){0};
 }
 
-/* Questions. */
-
 static const struct ini_key *ini_find_own(const struct ini *ini, size_t section, struct span parent,
                                           struct span name)
 {
@@ -394,7 +389,7 @@ static const struct ini_key *ini_find_own(const struct ini *ini, size_t section,
     return number == SLOTS_NONE ? NULL : &ini->keys[number];
 }
 
-/* A key that the section has hides that of [DEFAULT] with all that is nested under it. */
+/* A key of the section hides the one of [DEFAULT] with all its nested keys. */
 const struct ini_key *ini_find(const struct ini *ini, size_t section, struct span parent,
                                struct span name)
 {

@@ -9,46 +9,44 @@
 #include "core/base/span.h"
 
 struct ini_section {
-    struct span header; /* what stands between the brackets, as it stands there */
+    struct span header; /* the text between the brackets, unchanged */
     unsigned line;
 };
 
 struct ini_key {
     size_t section;     /* its number */
-    struct span parent; /* the key that it is nested under; empty for a plain one */
-    struct span name;   /* of a plain key the case does not matter; of a nested one it does */
-    struct span
-        value; /* of a key that has others nested under it: their lines, as they stand there */
+    struct span parent; /* of a nested key; empty for a plain key */
+    struct span name;   /* the case of a nested key matters, that of a plain key does not */
+    struct span value;  /* of a key with nested keys: their lines, unchanged */
     bool has_nested;
     unsigned line;
 };
 
 /* A text with its sections and keys, in their order; {0} is an empty one. Spans point into TEXT. */
 struct ini {
-    struct buf text; /* owned; values that go on stand in one piece, and comments are overwritten */
+    struct buf text; /* owned; values of several lines are joined, and comments are overwritten */
     struct ini_section *sections; /* owned */
     size_t section_count, section_capacity;
     struct ini_key *keys; /* owned */
     size_t key_count, key_capacity;
-    size_t
-        defaults; /* the number of the section [DEFAULT], or INI_NONE: all others have its keys */
+    size_t defaults; /* the number of [DEFAULT], whose keys all sections have, or INI_NONE */
     struct slots by_header, by_key;
 };
 
 #define INI_NONE ((size_t)-1)
 
-/* Takes INI's text apart, which is written over meanwhile. PATH is for errors (ERROR_DENIED), which
- * name the line and never quote it. INI is to be cleaned up in either case. */
+/* Parses INI's text in place. PATH is for errors (ERROR_DENIED), which name the line and never
+ * quote it. INI needs clean-up in either case. */
 bool ini_parse(struct ini *ini, const char *path, struct error *err);
 
 /* Wipes and frees. */
 void ini_clean_up(struct ini *ini);
 
-/* The key of a section, PARENT being empty for a plain one, or that of [DEFAULT]; NULL for none. */
+/* The key of a section, else of [DEFAULT]; PARENT is empty for a plain key. NULL for none. */
 const struct ini_key *ini_find(const struct ini *ini, size_t section, struct span parent,
                                struct span name);
 
-/* The plain keys that a section has, those of [DEFAULT] too, one after the other: AT is zero at
+/* The plain keys of a section, those of [DEFAULT] included, one after the other: AT is zero at
  * first. NULL behind the last. */
 const struct ini_key *ini_next(const struct ini *ini, size_t section, size_t *at);
 

@@ -1,4 +1,4 @@
-/* Settings and their credentials. */
+/* Sessions: settings, credentials and the endpoints of their accounts. */
 #include "core/aws/session.h"
 
 #include <stdlib.h>
@@ -8,9 +8,8 @@
 #include "core/aws/credentials_providers.h"
 #include "core/aws/sts.h"
 
-/* An address, and whose it is. */
 struct located {
-    char *account_id; /* owned; NULL where the credentials do not say */
+    char *account_id; /* owned; NULL if the credentials have no account */
     struct aws_endpoint endpoint;
     struct located *next;
 };
@@ -20,7 +19,7 @@ struct aws_session {
     struct credentials_context context; /* what the providers borrow */
     struct mfa_codes codes;
     struct credentials_provider *credentials; /* owned; the cache */
-    struct located *located;                  /* owned; all that were asked for */
+    struct located *located;                  /* owned; all that were found */
 };
 
 struct aws_session *aws_session_new(struct aws_settings *settings,
@@ -69,22 +68,18 @@ void aws_session_destroy(struct aws_session *session)
     free(session);
 }
 
-static bool session_is_of(const struct located *located, const char *account_id)
-{
-    const char *own = located->account_id;
-    return own && account_id ? strcmp(own, account_id) == 0 : own == account_id;
-}
-
-/* Credentials of one account follow those of another at most when somebody edits a profile, so the
- * list is short. */
+/* The account of the credentials changes only when the user edits a profile, so the list is short.
+ */
 const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
                                                 const struct credentials *credentials,
                                                 struct error *err)
 {
     const char *account_id = credentials->account_id;
-    for (struct located *each = session->located; each; each = each->next)
-        if (session_is_of(each, account_id))
+    for (struct located *each = session->located; each; each = each->next) {
+        const char *own = each->account_id;
+        if (own && account_id ? strcmp(own, account_id) == 0 : own == account_id)
             return &each->endpoint;
+    }
     struct located *located = calloc(1, sizeof *located);
     if (!located || (account_id && !(located->account_id = strdup(account_id)))) {
         free(located);
@@ -101,12 +96,12 @@ const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
     return &located->endpoint;
 }
 
-bool aws_session_request_codes(struct aws_session *session, const struct profiles *profiles,
-                               mfa_prompt_fn *ask, void *arg, struct error *err)
+bool aws_session_prompt(struct aws_session *session, const struct profiles *profiles,
+                        mfa_prompt_fn *prompt, void *arg, struct error *err)
 {
     struct credentials_context context = session->context;
     context.profiles = profiles;
-    return mfa_codes_prompt(&session->codes, &context, ask, arg, err);
+    return mfa_codes_prompt(&session->codes, &context, prompt, arg, err);
 }
 
 const struct aws_settings *aws_session_settings(const struct aws_session *session)

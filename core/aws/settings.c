@@ -1,18 +1,19 @@
-/* Settling profile, region and endpoints. */
+/* Resolves profile, region and endpoints. */
 #include "core/aws/settings.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
 
-#include "core/aws/retry_settings.h"
 #include "core/aws/sign_in.h"
 #include "core/aws/url.h"
+#include "core/base/ascii.h"
 #include "core/base/buf.h"
 #include "core/base/nearest.h"
 #include "core/base/span.h"
 
-/* As the AWS CLI's variables and the sections [services …] name the services. */
+enum { MOST_ATTEMPTS = 1000 }; /* no deadline allows more */
+
+/* The names of the services in the AWS CLI's variables and in the sections [services …]. */
 static const struct {
     const char *variable;
     const char *key;
@@ -24,35 +25,33 @@ static const struct {
     [AWS_SIGNIN] = {"AWS_ENDPOINT_URL_SIGNIN", "signin"},
 };
 
-/* What is looked into for a setting. */
-struct lookup {
+struct settings_lookup {
     struct aws_settings *settings;
     const struct aws_options *options;
     const struct profiles *profiles;
-    bool no_memory; /* for what was found */
+    bool no_memory;
 };
 
-/* An empty variable counts as none. */
+/* An empty variable counts as unset. */
 static const char *settings_variable(const char *name)
 {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
 }
 
-static void settings_store(struct lookup *in, char **out, struct span text)
+static void settings_store(struct settings_lookup *in, char **out, struct span text)
 {
     *out = strndup(text.data, text.size);
     in->no_memory = in->no_memory || !*out;
 }
 
-static void settings_store_origin(struct lookup *in, unsigned setting, const char *text)
+static void settings_store_origin(struct settings_lookup *in, unsigned setting, const char *text)
 {
     free(in->settings->origins[setting]);
     settings_store(in, &in->settings->origins[setting], span_text(text));
 }
 
-/* "~/.aws/config [profile x]": the file as its owner calls it, and the section. */
-static void settings_store_file_origin(struct lookup *in, unsigned setting,
+static void settings_store_file_origin(struct settings_lookup *in, unsigned setting,
                                        enum profile_dialect file)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -60,8 +59,8 @@ static void settings_store_file_origin(struct lookup *in, unsigned setting,
     settings_store_origin(in, setting, buf_text(&text));
 }
 
-/* In the profile in force; the credentials file comes first. */
-static bool settings_find_in_profile(struct lookup *in, unsigned setting, const char *key,
+/* In the effective profile; the credentials file comes first. */
+static bool settings_find_in_profile(struct settings_lookup *in, unsigned setting, const char *key,
                                      struct span *value)
 {
     const char *profile = aws_settings_profile_in_force(in->settings);
@@ -72,8 +71,8 @@ static bool settings_find_in_profile(struct lookup *in, unsigned setting, const 
     return true;
 }
 
-static bool settings_find_in_environment(struct lookup *in, unsigned setting, const char *name,
-                                         struct span *value)
+static bool settings_find_in_environment(struct settings_lookup *in, unsigned setting,
+                                         const char *name, struct span *value)
 {
     if (!settings_variable(name))
         return false;
@@ -82,22 +81,21 @@ static bool settings_find_in_environment(struct lookup *in, unsigned setting, co
     return true;
 }
 
-/* A text; an empty one counts as none. */
-static bool settings_find(struct lookup *in, unsigned setting, const char *name, const char *key,
-                          struct span *value)
+/* A text; an empty one counts as unset. */
+static bool settings_find(struct settings_lookup *in, unsigned setting, const char *name,
+                          const char *key, struct span *value)
 {
     return settings_find_in_environment(in, setting, name, value) ||
            (settings_find_in_profile(in, setting, key, value) && value->size > 0);
 }
 
-/* Only "true" is true, in any case. As in the AWS CLI, a variable that is empty is there, and says
- * no. */
-static bool settings_find_switch(struct lookup *in, unsigned setting, const char *name,
+/* Only "true" is true, in any case. As in the AWS CLI, an empty variable is set, and means no. */
+static bool settings_find_switch(struct settings_lookup *in, unsigned setting, const char *name,
                                  const char *key)
 {
-    const char *said = getenv(name);
-    struct span value = span_text(said);
-    if (said)
+    const char *text = getenv(name);
+    struct span value = span_text(text);
+    if (text)
         settings_store_origin(in, setting, name);
     else
         settings_find_in_profile(in, setting, key, &value);
@@ -117,52 +115,37 @@ const char *aws_settings_profile_in_force(const struct aws_settings *settings)
     return settings->profile ? settings->profile : "default";
 }
 
-/* As in the AWS CLI, a variable that is empty names a profile, which hardly anybody has. */
-static bool settings_find_profile_in(struct lookup *in, const char *name, struct span *value)
+/* AWS_PROFILE comes first, as in version 2 of the AWS CLI. As in the AWS CLI, an empty variable
+ * names a profile, which hardly any user has. */
+static void settings_resolve_profile(struct settings_lookup *in)
 {
-    const char *said = getenv(name);
-    if (!said)
-        return false;
-    *value = span_text(said);
-    settings_store_origin(in, AWS_SETTING_PROFILE, name);
-    return true;
-}
-
-/* AWS_PROFILE comes first, as in version 2 of the AWS CLI. */
-static void settings_pick_profile(struct lookup *in)
-{
+    static const char *const variables[] = {"AWS_PROFILE", "AWS_DEFAULT_PROFILE"};
     const struct aws_options *options = in->options;
-    struct span name = span_text(options->profile);
-    in->settings->by_option = options->profile != NULL;
-    if (options->profile)
-        settings_store_origin(in, AWS_SETTING_PROFILE,
-                              options->profile_named_by ? options->profile_named_by : "--profile");
-    if (options->profile || settings_find_profile_in(in, "AWS_PROFILE", &name) ||
-        settings_find_profile_in(in, "AWS_DEFAULT_PROFILE", &name))
-        settings_store(in, &in->settings->profile, name);
+    const char *name = options->profile;
+    const char *by = options->profile_named_by ? options->profile_named_by : "--profile";
+    in->settings->by_option = name;
+    for (size_t i = 0; i < 2 && !name; i++) {
+        by = variables[i];
+        name = getenv(by);
+    }
+    if (!name)
+        return;
+    settings_store_origin(in, AWS_SETTING_PROFILE, by);
+    settings_store(in, &in->settings->profile, span_text(name));
 }
 
-static void settings_write_whereabouts(struct buf *out, const char *path,
-                                       const struct profile_file *file)
+static void settings_write_file(struct buf *out, const char *path, const struct profile_file *file)
 {
     buf_add_text(out, path[0] ? path : "\"\"");
     if (file->instead || file->is_empty)
         buf_printf(out, " (which is %s)", file->instead ? file->instead : "empty");
 }
 
-/* A section of the config file that was meant for NAME: [x], which is to read [profile x]. */
-static bool settings_lacks_the_word(const struct profile_file *config, const char *name)
-{
-    for (size_t i = 0; i < config->ini.section_count; i++)
-        if (span_is(config->ini.sections[i].header, name))
-            return true;
-    return false;
-}
-
-/* What to do about a profile that is not there. */
-static void settings_write_cure(const struct lookup *in, struct buf *out)
+/* Advice for a profile that does not exist. */
+static void settings_write_advice(const struct settings_lookup *in, struct buf *out)
 {
     const struct profiles *profiles = in->profiles;
+    const struct ini *config = &profiles->config.ini;
     const char *wanted = in->settings->profile;
     const struct profile_file *files[] = {&profiles->config, &profiles->credentials};
     CLEAN_UP(buf_clean_up) struct buf names = {0};
@@ -172,10 +155,11 @@ static void settings_write_cure(const struct lookup *in, struct buf *out)
     for (size_t i = 0; i < 2; i++)
         for (size_t at = 0; profile_next_name(files[i], &at, &name);)
             nearest_offer(&nearest, name);
-    if (settings_lacks_the_word(&profiles->config, wanted)) {
-        buf_printf(out, "; [%.100s] there is to read [profile %.100s]", wanted, wanted);
-        return;
-    }
+    for (size_t i = 0; i < config->section_count; i++)
+        if (span_is(config->sections[i].header, wanted)) {
+            buf_printf(out, "; write [profile %.100s] in place of [%.100s]", wanted, wanted);
+            return;
+        }
     if (names.size > 0) {
         buf_printf(out, "; profiles there: %s", buf_text(&names));
         nearest_write(&nearest, out);
@@ -183,10 +167,10 @@ static void settings_write_cure(const struct lookup *in, struct buf *out)
     buf_printf(out, "; %smake it: aws configure", names.size > 0 ? "name one of them, or " : "");
     aws_add_profile_option(out, wanted);
     if (in->settings->by_option && settings_variable("AWS_ACCESS_KEY_ID"))
-        buf_add_text(out, "; AWS_ACCESS_KEY_ID is not used where a profile is named so");
+        buf_add_text(out, "; AWS_ACCESS_KEY_ID is ignored because an option names the profile");
 }
 
-static bool settings_check_profile(const struct lookup *in, struct error *err)
+static bool settings_check_profile(const struct settings_lookup *in, struct error *err)
 {
     const struct aws_settings *settings = in->settings;
     const struct profiles *profiles = in->profiles;
@@ -195,8 +179,8 @@ static bool settings_check_profile(const struct lookup *in, struct error *err)
         return true;
     if (!settings->profile[0] && !settings->by_option)
         return error_set(err, ERROR_DENIED,
-                         "%s is set and empty, which the AWS CLI takes for the name of a profile; "
-                         "unset it, or name a profile",
+                         "%s is empty, which is the name of a profile to the AWS CLI; unset it, or "
+                         "name a profile",
                          named_by ? named_by : "AWS_PROFILE");
     if (profiles_has(profiles, settings->profile))
         return true;
@@ -206,19 +190,18 @@ static bool settings_check_profile(const struct lookup *in, struct error *err)
                   named_by ? named_by : "");
         return false;
     }
-    CLEAN_UP(buf_clean_up) struct buf config = {0}, credentials = {0}, cure = {0};
-    settings_write_whereabouts(&config, profiles->config_path, &profiles->config);
-    settings_write_whereabouts(&credentials, profiles->credentials_path, &profiles->credentials);
-    settings_write_cure(in, &cure);
+    CLEAN_UP(buf_clean_up) struct buf config = {0}, credentials = {0}, advice = {0};
+    settings_write_file(&config, profiles->config_path, &profiles->config);
+    settings_write_file(&credentials, profiles->credentials_path, &profiles->credentials);
+    settings_write_advice(in, &advice);
     return error_set(err, ERROR_DENIED, "profile %s (named by %s) is in neither %s nor %s%s",
                      settings->profile, named_by ? named_by : "", buf_text(&config),
-                     buf_text(&credentials), buf_text(&cure));
+                     buf_text(&credentials), buf_text(&advice));
 }
 
 /* Region. */
 
-/* Some names of regions ask for FIPS: "fips-us-west-2", "us-west-2-fips". */
-static bool settings_take_out(struct buf *text, const char *part)
+static bool settings_remove(struct buf *text, const char *part)
 {
     char *at = strstr(buf_text(text), part);
     size_t size = strlen(part);
@@ -229,29 +212,13 @@ static bool settings_take_out(struct buf *text, const char *part)
     return true;
 }
 
-static void settings_take_out_fips(struct lookup *in, struct buf *region)
-{
-    bool fips = false;
-    while (settings_take_out(region, "fips-") || settings_take_out(region, "-fips"))
-        fips = true;
-    if (!fips)
-        return;
-    in->settings->fips = true;
-    settings_store_origin(in, AWS_SETTING_FIPS, "the region's name");
-}
-
-/* A region becomes a label of a host's name. A number alone is none. */
-static bool settings_is_region(struct span text)
-{
-    size_t digits = 0;
-    while (digits < text.size && isdigit((unsigned char)text.data[digits]))
-        digits++;
-    return aws_url_is_label(text) && digits < text.size;
-}
-
+/* A region becomes a label of a host's name. A number alone is invalid. */
 static bool settings_check_region(struct span region, struct error *err)
 {
-    return settings_is_region(region) ||
+    size_t digits = 0;
+    while (digits < region.size && ascii_is_digit(region.data[digits]))
+        digits++;
+    return (aws_url_is_label(region) && digits < region.size) ||
            error_set(err, ERROR_INVALID,
                      "\"%.*s\" is no region: letters, digits and dashes only, such as "
                      "eu-central-1",
@@ -277,40 +244,39 @@ bool aws_settings_find_region(struct aws_settings *settings, struct span region,
     return true;
 }
 
-static bool settings_resolve_region(struct lookup *in, struct error *err)
+/* Some names of regions imply FIPS: "fips-us-west-2", "us-west-2-fips". */
+static bool settings_resolve_region(struct settings_lookup *in, struct error *err)
 {
-    struct span region = span_text(in->options->region);
+    const struct aws_options *options = in->options;
+    struct aws_settings *settings = in->settings;
+    struct span region = span_text(options->region);
     CLEAN_UP(buf_clean_up) struct buf name = {0};
-    if (in->options->region)
+    bool fips = false;
+    if (options->region)
         settings_store_origin(in, AWS_SETTING_REGION,
-                              in->options->region_named_by ? in->options->region_named_by
-                                                           : "--region");
+                              options->region_named_by ? options->region_named_by : "--region");
     else if (!settings_find_in_environment(in, AWS_SETTING_REGION, "AWS_REGION", &region))
         settings_find(in, AWS_SETTING_REGION, "AWS_DEFAULT_REGION", "region", &region);
-    in->settings->of_machine = region.size == 0;
-    if (in->settings->of_machine)
+    settings->of_machine = region.size == 0;
+    if (settings->of_machine)
         return true;
     if (!settings_check_region(region, err))
         return false;
     buf_add_span(&name, region);
-    settings_take_out_fips(in, &name);
-    settings_store(in, &in->settings->region, buf_span(&name));
+    while (settings_remove(&name, "fips-") || settings_remove(&name, "-fips"))
+        fips = true;
+    if (fips) {
+        settings->fips = true;
+        settings_store_origin(in, AWS_SETTING_FIPS, "the region's name");
+    }
+    settings_store(in, &settings->region, buf_span(&name));
     in->no_memory = in->no_memory || name.failed;
     return true;
 }
 
 /* Endpoints. */
 
-/* Which of COUNT names VALUE is, whatever its case; COUNT when it is none. */
-static unsigned settings_which(struct span value, const char *const *names, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (value.size == strlen(names[i]) && strncasecmp(value.data, names[i], value.size) == 0)
-            return i;
-    return count;
-}
-
-static bool settings_resolve_hosts(struct lookup *in, struct error *err)
+static bool settings_resolve_hosts(struct settings_lookup *in, struct error *err)
 {
     static const char *const modes[] = {[AWS_ACCOUNT_PREFERRED] = "preferred",
                                         [AWS_ACCOUNT_REQUIRED] = "required",
@@ -324,40 +290,40 @@ static bool settings_resolve_hosts(struct lookup *in, struct error *err)
     if (!settings_find(in, AWS_SETTING_ACCOUNT_MODE, "AWS_ACCOUNT_ID_ENDPOINT_MODE",
                        "account_id_endpoint_mode", &mode))
         return true;
-    unsigned at = settings_which(mode, modes, 3);
-    if (at == 3)
-        return error_set(err, ERROR_INVALID,
-                         "\"%.*s\" (%s) is no account_id_endpoint_mode: preferred, required or "
-                         "disabled",
-                         (int)(mode.size < 63 ? mode.size : 63), mode.data,
-                         aws_settings_origin(settings, AWS_SETTING_ACCOUNT_MODE));
-    settings->account_mode = (enum aws_account_mode)at;
-    return true;
+    for (unsigned i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (mode.size == strlen(modes[i]) && strncasecmp(mode.data, modes[i], mode.size) == 0) {
+            settings->account_mode = (enum aws_account_mode)i;
+            return true;
+        }
+    return error_set(err, ERROR_INVALID,
+                     "\"%.*s\" (%s) is no account_id_endpoint_mode: preferred, required or "
+                     "disabled",
+                     (int)(mode.size < 63 ? mode.size : 63), mode.data,
+                     aws_settings_origin(settings, AWS_SETTING_ACCOUNT_MODE));
 }
 
-/* What the profile's section [services NAME] says of SERVICE. */
-static bool settings_find_in_services(struct lookup *in, enum aws_service service, struct span name,
-                                      struct span *value)
+/* The endpoint of SERVICE in the section [services NAME]. */
+static bool settings_find_in_services(struct settings_lookup *in, enum aws_service service,
+                                      const char *name, struct span *value)
 {
-    CLEAN_UP(buf_clean_up) struct buf section = {0}, origin = {0};
-    const struct profile_file *config = &in->profiles->config;
-    buf_add_span(&section, name);
-    if (!profile_get_nested(config, "services", buf_text(&section), services[service].key,
+    unsigned setting = AWS_SETTING_URLS + service;
+    CLEAN_UP(buf_clean_up) struct buf origin = {0};
+    if (!profile_get_nested(&in->profiles->config, "services", name, services[service].key,
                             "endpoint_url", value) ||
         value->size == 0)
         return false;
-    settings_store_file_origin(in, AWS_SETTING_URLS + service, PROFILE_CONFIG);
-    buf_printf(&origin, "%.*s[services %s]",
-               (int)strcspn(in->settings->origins[AWS_SETTING_URLS + service], "["),
-               in->settings->origins[AWS_SETTING_URLS + service], buf_text(&section));
-    settings_store_origin(in, AWS_SETTING_URLS + service, buf_text(&origin));
-    in->no_memory = in->no_memory || section.failed || origin.failed;
+    settings_store_file_origin(in, setting, PROFILE_CONFIG);
+    const char *file = aws_settings_origin(in->settings, setting);
+    buf_printf(&origin, "%.*s[services %s]", (int)strcspn(file, "["), file, name);
+    settings_store_origin(in, setting, buf_text(&origin));
+    in->no_memory = in->no_memory || origin.failed;
     return true;
 }
 
-/* Variables first, the general one too; a profile's section of services comes before what it says
- * of all. A section that isn't there is an error for who gets as far. */
-static bool settings_find_url(struct lookup *in, enum aws_service service, struct span *url)
+/* Variables come first, the general one too; then the profile's section of services; then the
+ * profile. A section that does not exist is an error once the service is used. */
+static bool settings_find_url(struct settings_lookup *in, enum aws_service service,
+                              struct span *url)
 {
     unsigned setting = AWS_SETTING_URLS + service;
     struct aws_settings *settings = in->settings;
@@ -368,19 +334,21 @@ static bool settings_find_url(struct lookup *in, enum aws_service service, struc
     if (settings_find_in_profile(in, setting, "services", &section)) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
         buf_add_span(&name, section);
+        in->no_memory = in->no_memory || name.failed;
         if (!profile_has_keys(&in->profiles->config, "services", buf_text(&name))) {
             if (!settings->missing_services)
                 settings_store(in, &settings->missing_services, section);
             return false;
         }
-        if (settings_find_in_services(in, service, section, url))
+        if (settings_find_in_services(in, service, buf_text(&name), url))
             return true;
     }
     return settings_find_in_profile(in, setting, "endpoint_url", url) && url->size > 0;
 }
 
-/* Each in its regular form, if it is an address at all: who asks there says if it is none. */
-static void settings_store_url(struct lookup *in, enum aws_service service, struct span text)
+/* A valid address is stored in its regular form. An invalid one is reported by aws_settings_url. */
+static void settings_store_url(struct settings_lookup *in, enum aws_service service,
+                               struct span text)
 {
     struct aws_url url;
     CLEAN_UP(buf_clean_up) struct buf regular = {0};
@@ -395,7 +363,7 @@ static void settings_store_url(struct lookup *in, enum aws_service service, stru
     in->no_memory = in->no_memory || regular.failed;
 }
 
-static void settings_resolve_urls(struct lookup *in)
+static void settings_resolve_urls(struct settings_lookup *in)
 {
     const struct aws_options *options = in->options;
     bool ignored = settings_find_switch(in, AWS_SETTING_URLS, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
@@ -422,37 +390,69 @@ bool aws_settings_url(const struct aws_settings *settings, enum aws_service serv
     struct aws_url parts;
     *url = settings->urls[service];
     if (*url && !aws_url_parse(span_text(*url), &parts)) {
-        CLEAN_UP(buf_clean_up) struct buf told = {0};
-        aws_url_write_shown(&told, span_text(*url));
+        CLEAN_UP(buf_clean_up) struct buf shown = {0};
+        aws_url_write_shown(&shown, span_text(*url));
         return error_set(err, ERROR_INVALID,
-                         "\"%.200s\" is no endpoint (%s): http:// or https://, a host, perhaps a "
-                         "port and a path, such as http://127.0.0.1:8000",
-                         buf_text(&told),
+                         "\"%.200s\" is no endpoint (%s); set it to http:// or https://, a host, "
+                         "and an optional port and path, such as http://127.0.0.1:8000",
+                         buf_text(&shown),
                          aws_settings_origin(settings, AWS_SETTING_URLS + service));
     }
     if (!*url && settings->missing_services)
         return error_set(err, ERROR_INVALID,
-                         "profile %s names a section [services %s] that is not there, or empty; "
-                         "write it into ~/.aws/config, or take services out of the profile",
+                         "profile %s names a section [services %s] that does not exist or is "
+                         "empty; write it into ~/.aws/config, or remove services from the profile",
                          aws_settings_profile_in_force(settings), settings->missing_services);
     return true;
 }
 
-/* The rest. */
+/* Other settings. */
 
-static bool settings_resolve_retries(struct lookup *in, struct error *err)
+/* The origin of a setting in messages about its value. */
+static void settings_write_named_by(const struct settings_lookup *in, const char *variable,
+                                    const char *key, struct buf *out)
 {
-    struct aws_settings *settings = in->settings;
-    struct span value;
-    settings_find(in, AWS_SETTING_MAX_ATTEMPTS, "AWS_MAX_ATTEMPTS", "max_attempts", &value);
-    if (settings_find(in, AWS_SETTING_RETRY_MODE, "AWS_RETRY_MODE", "retry_mode", &value))
-        settings_store(in, &settings->retry_mode, value);
-    return retry_settings_read(in->profiles, aws_settings_profile_in_force(settings),
-                               &settings->max_attempts, err);
+    if (settings_variable(variable))
+        buf_add_text(out, variable);
+    else
+        buf_printf(out, "%s of profile %s", key, aws_settings_profile_in_force(in->settings));
 }
 
-/* Also the variable of Python's that the AWS CLI heeds, last of all. */
-static void settings_resolve_ca_bundle(struct lookup *in)
+/* AWS_MAX_ATTEMPTS and AWS_RETRY_MODE. The mode is only checked: all three modes of the AWS CLI are
+ * the standard one here. */
+static bool settings_resolve_retries(struct settings_lookup *in, struct error *err)
+{
+    static const char *const modes[] = {"standard", "legacy", "adaptive"};
+    struct aws_settings *settings = in->settings;
+    CLEAN_UP(buf_clean_up) struct buf number = {0}, by = {0};
+    struct span value;
+    if (settings_find(in, AWS_SETTING_MAX_ATTEMPTS, "AWS_MAX_ATTEMPTS", "max_attempts", &value)) {
+        char *end;
+        settings_write_named_by(in, "AWS_MAX_ATTEMPTS", "max_attempts", &by);
+        buf_add_span(&number, value);
+        if (number.failed || by.failed)
+            return error_no_memory(err);
+        long count = strtol(buf_text(&number), &end, 10);
+        if (end == buf_text(&number) || end[strspn(end, " \t")] || count < 1)
+            return error_set(err, ERROR_INVALID, "%s is \"%.60s\", but takes a number from 1 on",
+                             buf_text(&by), buf_text(&number));
+        settings->max_attempts = count < MOST_ATTEMPTS ? (unsigned)count : MOST_ATTEMPTS;
+    }
+    if (!settings_find(in, AWS_SETTING_RETRY_MODE, "AWS_RETRY_MODE", "retry_mode", &value))
+        return true;
+    settings_store(in, &settings->retry_mode, value);
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (span_is(value, modes[i]))
+            return true;
+    buf_truncate(&by, 0);
+    settings_write_named_by(in, "AWS_RETRY_MODE", "retry_mode", &by);
+    return error_set(err, ERROR_INVALID,
+                     "%s is \"%.*s\", but takes standard (legacy and adaptive are the same here)",
+                     buf_text(&by), (int)(value.size < 60 ? value.size : 60), value.data);
+}
+
+/* REQUESTS_CA_BUNDLE, a variable of Python, comes last, as in the AWS CLI. */
+static void settings_resolve_ca_bundle(struct settings_lookup *in)
 {
     struct span path = span_text(NULL);
     if (settings_find(in, AWS_SETTING_CA_BUNDLE, "AWS_CA_BUNDLE", "ca_bundle", &path) ||
@@ -463,9 +463,9 @@ static void settings_resolve_ca_bundle(struct lookup *in)
 bool aws_settings_init(struct aws_settings *settings, const struct aws_options *options,
                        const struct profiles *profiles, struct error *err)
 {
-    struct lookup in = {.settings = settings, .options = options, .profiles = profiles};
+    struct settings_lookup in = {.settings = settings, .options = options, .profiles = profiles};
     *settings = (struct aws_settings){0};
-    settings_pick_profile(&in);
+    settings_resolve_profile(&in);
     if (!in.no_memory &&
         (!settings_check_profile(&in, err) || !settings_resolve_hosts(&in, err) ||
          !settings_resolve_region(&in, err) || !settings_resolve_retries(&in, err)))
@@ -491,7 +491,7 @@ void aws_settings_clean_up(struct aws_settings *settings)
     *settings = (struct aws_settings){0};
 }
 
-/* Whether keys in the environment are whose requests are signed. */
+/* Whether keys in the environment sign the requests. */
 static bool settings_uses_environment(const struct aws_settings *settings)
 {
     return !settings->by_option && settings_variable("AWS_ACCESS_KEY_ID");
@@ -520,7 +520,7 @@ bool aws_settings_equal(const struct aws_settings *a, const struct aws_settings 
            strcmp(aws_settings_profile_in_force(a), aws_settings_profile_in_force(b)) == 0;
 }
 
-/* Where keys in the environment are in force, naming a profile would turn them off. */
+/* Naming a profile would disable the keys in the environment. */
 const char *aws_settings_profile(const struct aws_settings *settings)
 {
     return settings_uses_environment(settings) ? NULL : settings->profile;

@@ -1,5 +1,5 @@
-/* Where an environment's requests go, and on behalf of which profile: what options, environment
- * variables and profile files say together. No secret is in here. */
+/* The settings of an environment's requests: profile, region and endpoints, from options, variables
+ * and profile files. No secret is in them. */
 #ifndef DDBFS_CORE_AWS_SETTINGS_H
 #define DDBFS_CORE_AWS_SETTINGS_H
 
@@ -15,16 +15,16 @@ enum aws_service {
     AWS_SERVICES,
 };
 
-/* Whether the host's name has the caller's account in it. */
+/* Whether the host's name contains the caller's account. */
 enum aws_account_mode {
-    AWS_ACCOUNT_PREFERRED, /* where the account is known, and such hosts are */
-    AWS_ACCOUNT_REQUIRED,  /* it is an error if not */
+    AWS_ACCOUNT_PREFERRED, /* if the account is known, and such hosts exist */
+    AWS_ACCOUNT_REQUIRED,  /* otherwise it is an error */
     AWS_ACCOUNT_DISABLED,
 };
 
-/* Each NULL when not asked for. A profile that was asked for by name (not by AWS_PROFILE) turns
- * credentials in the environment off. Who names it, in words for people, is "--profile" and so on
- * where nothing else is said. Borrowed for the call. */
+/* Each member is NULL without such an option. A profile that is named by an option (not by
+ * AWS_PROFILE) disables credentials in the environment. The members `…_named_by` replace
+ * "--profile" and so on in messages. Borrowed for the call. */
 struct aws_options {
     const char *profile;
     const char *profile_named_by;
@@ -34,7 +34,7 @@ struct aws_options {
     const char *endpoint_named_by;
 };
 
-/* What can be set, for telling where it was. */
+/* The settings that have an origin. */
 enum aws_setting {
     AWS_SETTING_PROFILE,
     AWS_SETTING_REGION,
@@ -44,56 +44,55 @@ enum aws_setting {
     AWS_SETTING_CA_BUNDLE,
     AWS_SETTING_MAX_ATTEMPTS,
     AWS_SETTING_RETRY_MODE,
-    AWS_SETTING_URLS, /* and those of the services after it */
+    AWS_SETTING_URLS, /* this one and the next ones: one for each service */
     AWS_SETTINGS = AWS_SETTING_URLS + AWS_SERVICES,
 };
 
 struct aws_settings {
-    char *profile;   /* owned; NULL when none was named */
-    bool by_option;  /* it was named by an option */
-    char *region;    /* owned; without the "fips-" that some names have, which is in FIPS then. NULL
-                      * where nobody names one: then the machine's counts, if it is known there */
-    bool of_machine; /* so it is, whether it is known yet or not */
+    char *profile;  /* owned; NULL: none is named */
+    bool by_option; /* an option names the profile */
+    char *region; /* owned; without the "fips-" of some names, which sets FIPS. NULL if none is set:
+                   * the machine's region is then used once it is known */
+    bool of_machine;      /* no region is set, whether the machine's is known yet or not */
     bool region_is_found; /* by aws_settings_find_region */
     bool fips;
     bool dual_stack;
     enum aws_account_mode account_mode;
-    char *urls[AWS_SERVICES]; /* owned; of services that are not asked at their own hosts */
-    char *missing_services;   /* owned; the section [services …] that the profile names in vain */
-    char *ca_bundle;          /* owned; a file of certificates; NULL for the system's */
-    unsigned max_attempts;    /* how often a request may be sent; 0: as usual */
-    char *retry_mode;         /* owned; NULL where nothing is said; all come to "standard" here */
-    /* Owned; in a user's words: "AWS_REGION", "~/.aws/config [profile x]". NULL where it is as it
-     * is because nothing was said. */
+    char *urls[AWS_SERVICES]; /* owned; of services with a configured address */
+    char *missing_services; /* owned; a section [services …] that the profile names, and that does
+                             * not exist */
+    char *ca_bundle;        /* owned; a file of certificates; NULL: the system's */
+    unsigned max_attempts;  /* the limit of requests for one call; 0: the default */
+    char *retry_mode;       /* owned; NULL if not set; each mode means "standard" here */
+    /* Owned; for messages: "AWS_REGION", "~/.aws/config [profile x]". NULL for a default. */
     char *origins[AWS_SETTINGS];
 };
 
-/* False with ERR filled: unknown profile, a region that is none, a bad endpoint. SETTINGS is to be
- * cleaned up in either case. */
+/* False with ERR filled: an unknown profile, an invalid region, a bad endpoint. SETTINGS needs
+ * clean-up in either case. */
 bool aws_settings_init(struct aws_settings *settings, const struct aws_options *options,
                        const struct profiles *profiles, struct error *err);
 void aws_settings_clean_up(struct aws_settings *settings);
 
-/* The profile whose settings and keys are in force: "default" when none was named. */
+/* The effective profile: "default" if none is named. */
 const char *aws_settings_profile_in_force(const struct aws_settings *settings);
 
-/* The region was looked for, where nobody names one, and BY says where it was found. False with ERR
- * filled when REGION is none. */
+/* Sets the machine's region, whose origin is BY. False with ERR filled if REGION is invalid. */
 bool aws_settings_find_region(struct aws_settings *settings, struct span region, const char *by,
                               struct error *err);
 
-/* Where a setting (enum aws_setting) was found, in words; "" where nothing was said. */
+/* The origin of a setting (enum aws_setting) for messages; "" for a default. */
 const char *aws_settings_origin(const struct aws_settings *settings, unsigned setting);
 
-/* The URL that was configured for SERVICE, NULL when none was. False with ERR filled: it is none,
- * or it was to stand in a section that is not there. */
+/* The configured URL of SERVICE; NULL without one. False with ERR filled: the URL is invalid, or
+ * its section does not exist. */
 bool aws_settings_url(const struct aws_settings *settings, enum aws_service service,
                       const char **url, struct error *err);
 
-/* Whether both come to the same: one region, one endpoint, and credentials of one origin. */
+/* Whether both have the same effect: one region, one endpoint, and credentials of one origin. */
 bool aws_settings_equal(const struct aws_settings *a, const struct aws_settings *b);
 
-/* For the equal `aws` command; NULL where none need be given. */
+/* For the equal `aws` command; NULL if it needs no such option. */
 const char *aws_settings_profile(const struct aws_settings *settings);
 const char *aws_settings_endpoint_url(const struct aws_settings *settings);
 

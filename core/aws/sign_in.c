@@ -1,3 +1,4 @@
+/* Finds the installed AWS CLI; commands and advice for a sign-in. */
 #include "core/aws/sign_in.h"
 
 #include <glob.h>
@@ -8,7 +9,7 @@
 
 #include "core/base/shell.h"
 
-/* Reads the digits of "2.36" at TEXT; false when there are none. */
+/* Reads "2.36" at TEXT; false without digits. */
 static bool sign_in_read_version(const char *text, struct aws_cli *out)
 {
     return sscanf(text, "%3u.%4u", &out->major, &out->minor) >= 1 && out->major > 0;
@@ -26,7 +27,7 @@ static bool sign_in_version_of_path(const char *path, struct aws_cli *out)
     return false;
 }
 
-/* The version that the package of a Python script has, which lies below the same prefix. */
+/* The version of a Python script's package, which is below the same prefix. */
 static bool sign_in_version_of_package(const char *program, struct aws_cli *out)
 {
     static const char *const places[] = {"lib/python3*/site-packages",
@@ -46,7 +47,7 @@ static bool sign_in_version_of_package(const char *program, struct aws_cli *out)
     return found;
 }
 
-/* Version 1 is a script, so a program that is none is of version 2. */
+/* Version 1 is a script, so a binary is version 2. */
 static bool sign_in_is_binary(const char *program)
 {
     char magic[4] = "";
@@ -70,12 +71,12 @@ void aws_cli_find(const char *path, struct aws_cli *out)
     }
     if (!out->path[0] || !realpath(out->path, real))
         return;
-    /* A snap's programs are all one, and of the AWS CLI it has version 2 by default. */
+    /* All programs of a snap are links to one binary. */
     if (!sign_in_version_of_path(real, out) && !sign_in_version_of_package(real, out))
         out->major = sign_in_is_binary(real) && !strstr(real, "/snap") ? 2 : 0;
 }
 
-/* What was found once: the PATH of a process stays as it is, and a version is not changed often. */
+/* Found once: the PATH of a process is constant, and a version rarely changes. */
 static struct {
     bool looked;
     struct aws_cli cli;
@@ -101,7 +102,7 @@ void sign_in_write_command(struct buf *out, const char *verb, const char *profil
     sign_in_prepare();
     const struct aws_cli *cli = &installed.cli;
     bool sso = strcmp(verb, "sso login") == 0;
-    const char *needed = sso ? "2" : "2.32 or later"; /* which knows that command */
+    const char *needed = sso ? "2" : "2.32 or later";
     buf_printf(out, "aws %s", verb);
     aws_add_profile_option(out, profile);
     if (!cli->path[0])
@@ -129,14 +130,14 @@ void sign_in_write_advice(struct buf *out, const char *method, const char *profi
     static const struct {
         const char *method, *advice;
     } others[] = {
-        {"env",
-         "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN anew; a mount has "
-         "to be started again for it"},
+        {"env", "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN again; a mount "
+                "must be "
+                "restarted"},
         {"shared-credentials-file", "write fresh keys and their aws_session_token into it"},
         {"config-file", "write fresh keys and their aws_session_token into it"},
-        {"custom-process", "look at what its credential_process prints"},
-        {"assume-role", "it is assumed again by itself: check the session of its source"},
-        {"assume-role-with-web-identity", "check who renews its token's file"},
+        {"custom-process", "check the output of its credential_process"},
+        {"assume-role", "its role is assumed automatically: check the session of its source"},
+        {"assume-role-with-web-identity", "check the program that renews its token's file"},
         {"container-role", "check the container's agent, which should renew them"},
         {"iam-role", "check the machine's metadata service, which should renew them"},
     };

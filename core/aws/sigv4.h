@@ -12,7 +12,7 @@ struct sigv4_header {
     struct span value;
 };
 
-/* What is signed. All borrowed. */
+/* A request to sign. All members are borrowed. */
 struct sigv4_request {
     const char *method;
     const char *path;                   /* already encoded; "/" */

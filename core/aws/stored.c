@@ -1,4 +1,4 @@
-/* Reading and writing the files of AWS's tools. */
+/* Reads and writes the files of AWS's tools. */
 #include "core/aws/stored.h"
 
 #include <ctype.h>
@@ -24,7 +24,7 @@ static bool stored_fail(const char *what, const char *path, struct error *err)
     return error_set(err, ERROR_DENIED, "cannot %s %s: %s", what, path, strerror(errno));
 }
 
-/* A pipe or a device could keep the loop waiting, so they are not even opened for reading. */
+/* A pipe or a device could block the loop, so it is not read. */
 enum stored_found stored_read(const char *path, struct buf *out, struct error *err)
 {
     CLEAN_UP(stored_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -62,7 +62,7 @@ enum stored_found stored_read(const char *path, struct buf *out, struct error *e
     }
 }
 
-/* Every folder on the way to the file; those that are there stay as they are. */
+/* Makes each missing folder of the file's path. */
 static bool stored_make_folders(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -137,9 +137,9 @@ const char *stored_home(void)
     return user ? user->pw_dir : value;
 }
 
-/* Takes "$NAME" or "${NAME}" off TEXT, and gives its value; NULL, TEXT left alone, for no name or
- * one that is not set: then it stands for itself. */
-static const char *stored_take_variable(const char **text)
+/* Removes "$NAME" or "${NAME}" from TEXT and returns its value. NULL, with TEXT unchanged, for no
+ * name or a variable that is not set. */
+static const char *stored_expand_variable(const char **text)
 {
     char name[256];
     bool braced = (*text)[1] == '{';
@@ -156,19 +156,7 @@ static const char *stored_take_variable(const char **text)
     return value;
 }
 
-static void stored_add_variables(struct buf *out, const char *path)
-{
-    while (*path) {
-        const char *value = *path == '$' ? stored_take_variable(&path) : NULL;
-        if (value)
-            buf_add_text(out, value);
-        else
-            buf_add_char(out, *path++);
-    }
-}
-
-/* Whose home the ~ at the start of PATH is, as far as the first slash; NULL when nobody is called
- * so. */
+/* The home of "~" or "~user", the first SIZE bytes of PATH; NULL for an unknown user. */
 static const char *stored_home_of(const char *path, size_t size)
 {
     char name[256];
@@ -185,7 +173,13 @@ static const char *stored_home_of(const char *path, size_t size)
 char *stored_path(const char *path)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0}, full = {0};
-    stored_add_variables(&text, path);
+    while (*path) {
+        const char *value = *path == '$' ? stored_expand_variable(&path) : NULL;
+        if (value)
+            buf_add_text(&text, value);
+        else
+            buf_add_char(&text, *path++);
+    }
     path = buf_text(&text);
     size_t size = strcspn(path, "/");
     const char *home = path[0] == '~' ? stored_home_of(path, size) : NULL;

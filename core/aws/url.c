@@ -1,15 +1,17 @@
-/* Taking an address apart. */
+/* Parses an address. */
 #include "core/aws/url.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <strings.h>
 
+#include "core/base/ascii.h"
+
 enum { MAX_LABEL = 63, MAX_HOST = 253, MAX_PORT = 65535, MAX_PATH = 1024 };
 
 static bool url_is_letter_or_digit(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return ascii_is_letter(c) || ascii_is_digit(c);
 }
 
 bool aws_url_is_label(struct span text)
@@ -67,14 +69,14 @@ static bool url_take_host(struct span *text, struct span *host)
     return size > 0 && size <= MAX_HOST;
 }
 
-/* An optional :port; false when it is no port. */
+/* An optional :port; false for any other text behind the colon. */
 static bool url_take_port(struct span *text, struct aws_url *url)
 {
     url->port = url_default_port(url);
     if (!url_take_prefix(text, ":"))
         return true;
     unsigned port = 0;
-    while (text->size > 0 && text->data[0] >= '0' && text->data[0] <= '9' && port <= MAX_PORT) {
+    while (text->size > 0 && ascii_is_digit(text->data[0]) && port <= MAX_PORT) {
         port = port * 10 + (unsigned)(text->data[0] - '0');
         *text = span_from(*text, 1);
     }
@@ -82,7 +84,7 @@ static bool url_take_port(struct span *text, struct aws_url *url)
     return port >= 1 && port <= MAX_PORT;
 }
 
-/* Nothing but what a path may hold without being encoded, and what is. */
+/* Only characters that a path can contain without encoding, and encoded ones. */
 static bool url_is_path(struct span text)
 {
     if (text.size == 0)
@@ -111,7 +113,7 @@ bool aws_url_parse(struct span text, struct aws_url *url)
     return url_is_path(text);
 }
 
-/* A password may hold a slash that nobody encoded, so what stands before the last @ of all goes. */
+/* A password may contain a slash that is not encoded, so all text before the last @ is removed. */
 void aws_url_write_shown(struct buf *out, struct span text)
 {
     static const char scheme_end[] = "://";
@@ -154,8 +156,7 @@ void aws_url_encode(struct buf *out, struct span text)
     }
 }
 
-/* The signature's canonical path: what stands in the address is a text to it, and so a percent
- * sign is encoded too. */
+/* The signature encodes the address's path once more, so a percent sign is encoded, too. */
 void aws_url_write_signed_path(struct buf *out, struct span path)
 {
     size_t from = out->size;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/aws/quotas.h"
+#include "core/aws/retry.h"
 #include "core/base/printable.h"
 #include "core/dynamo/answer.h"
 #include "core/dynamo/cli_command.h"
@@ -205,7 +205,7 @@ static bool dynamo_try_round_again(struct dynamo_call *call)
         return false;
     if (dynamo_wait_for_round(call, delay_ms))
         return true;
-    retry_succeeded(call->retry, call->paid);
+    retry_refund(call->retry, call->paid);
     return false;
 }
 
@@ -236,7 +236,7 @@ static void dynamo_continue_with_batch(struct dynamo_call *call)
         buf_add_text(&call->resume, "[]"); /* the keys are chosen when they are asked for */
     if (got_on) {
         if (call->paid)
-            retry_succeeded(call->retry, call->paid);
+            retry_refund(call->retry, call->paid);
         call->paid = 0;
         dynamo_deliver(call);
         return;
@@ -444,7 +444,7 @@ static void dynamo_end(struct source_call *base)
     loop_remove_timer(call->timer);
     inventory_leave(&call->diagnosis);
     dynamo_drop_answer(call);
-    quotas_refund(&dynamo_of(call)->quotas, call->retry);
+    quotas_release(&dynamo_of(call)->quotas, call->retry);
     request_clean_up(&call->request);
     verify_clean_up(&call->verify);
     buf_clean_up(&call->resume);

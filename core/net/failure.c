@@ -1,3 +1,4 @@
+/* Errors of requests without a response. */
 #include "core/net/failure.h"
 
 #include <curl/curl.h>
@@ -23,7 +24,7 @@ static void failure_write_peer(const char *url, char out[MAX_PEER])
     curl_url_cleanup(parts);
 }
 
-/* A failure in words: BEFORE, the peer, AFTER, libcurl's reason when WITH_REASON, and ADVICE. */
+/* A message is BEFORE, the peer, AFTER, libcurl's reason if WITH_REASON is set, and ADVICE. */
 struct cause {
     CURLcode code;
     enum error_kind kind;
@@ -40,9 +41,9 @@ static const struct cause causes[] = {
      "; check HTTPS_PROXY and HTTP_PROXY"},
     {CURLE_PROXY, ERROR_UNREACHABLE, "the proxy for ", " failed: ", true,
      "; check HTTPS_PROXY and HTTP_PROXY"},
-    {CURLE_GOT_NOTHING, ERROR_RESET, "", " closed the connection without an answer", false,
+    {CURLE_GOT_NOTHING, ERROR_RESET, "", " closed the connection without a response", false,
      "; try again, or check the endpoint"},
-    {CURLE_PARTIAL_FILE, ERROR_RESET, "the answer of ", " was cut short", false, "; try again"},
+    {CURLE_PARTIAL_FILE, ERROR_RESET, "the response of ", " was cut short", false, "; try again"},
     {CURLE_RECV_ERROR, ERROR_RESET, "the connection to ", " was lost: ", true, "; try again"},
     {CURLE_SEND_ERROR, ERROR_RESET, "the connection to ", " was lost: ", true, "; try again"},
     {CURLE_SSL_CONNECT_ERROR, ERROR_TLS, "TLS with ", " failed: ", true,
@@ -61,7 +62,7 @@ static const struct cause causes[] = {
 
 static const struct cause other_cause = {
     CURLE_OK, ERROR_BAD_ANSWER, "the request to ", " failed: ", true, ""};
-static const struct cause cut_short = {CURLE_PARTIAL_FILE, ERROR_RESET, "the answer of ",
+static const struct cause cut_short = {CURLE_PARTIAL_FILE, ERROR_RESET, "the response of ",
                                        " was cut short",   false,       "; try again"};
 static const struct cause refused = {
     CURLE_COULDNT_CONNECT,   ERROR_REFUSED, "no server listens at ",
@@ -80,8 +81,7 @@ static const struct cause no_route = {CURLE_COULDNT_CONNECT,
                                       true,
                                       "; check the network and the endpoint"};
 static const struct cause bad_proxy = {
-    CURLE_PROXY, ERROR_UNREACHABLE,    "the proxy would not reach ", ": ",
-    true,        "; check HTTPS_PROXY"};
+    CURLE_PROXY, ERROR_UNREACHABLE, "the proxy does not reach ", ": ", true, "; check HTTPS_PROXY"};
 static const struct cause bad_scheme = {
     CURLE_UNSUPPORTED_PROTOCOL, ERROR_INVALID, "", ": ", true, "; an endpoint is http or https"};
 
@@ -94,7 +94,7 @@ static const struct cause bad_proxy_address = {
     "; check HTTPS_PROXY and HTTP_PROXY: they take http://, https:// or socks5h://, a host and a "
     "port"};
 
-/* libcurl has several codes for it, and words that quote the address with its password. */
+/* libcurl has several codes for an invalid address of a proxy, and quotes it with its password. */
 static bool failure_is_proxy_address_refused(const struct failure *failure)
 {
     static const char start[] = "Unsupported proxy";
@@ -138,8 +138,9 @@ bool failure_report(const struct failure *failure, struct error *err)
     char peer[MAX_PEER];
     const struct cause *cause = failure_find_cause(failure);
     failure_write_peer(failure->url, peer);
-    bool is_told = failure->reason[0] && !(failure->proxied && strchr(failure->reason, '@'));
-    const char *reason = is_told ? failure->reason : curl_easy_strerror((CURLcode)failure->code);
+    bool is_printable = failure->reason[0] && !(failure->proxied && strchr(failure->reason, '@'));
+    const char *reason =
+        is_printable ? failure->reason : curl_easy_strerror((CURLcode)failure->code);
     return error_set(err, cause->kind, "%s%s%s%s%s", cause->before, peer, cause->after,
                      cause->with_reason ? reason : "", cause->advice);
 }
@@ -167,8 +168,8 @@ bool failure_report_too_large(const char *url, size_t limit, struct error *err)
 {
     char peer[MAX_PEER];
     failure_write_peer(url, peer);
-    return error_set(err, ERROR_BAD_ANSWER, "the answer of %s is larger than the %zu bytes allowed",
-                     peer, limit);
+    return error_set(err, ERROR_BAD_ANSWER,
+                     "the response of %s is larger than the limit of %zu bytes", peer, limit);
 }
 
 bool failure_report_dead(const char *url, struct error *err)
@@ -176,5 +177,5 @@ bool failure_report_dead(const char *url, struct error *err)
     char peer[MAX_PEER];
     failure_write_peer(url, peer);
     return error_set(err, ERROR_RESET,
-                     "an idle connection to %s was dead: no answer came over it; try again", peer);
+                     "an idle connection to %s was dead: no response arrived; try again", peer);
 }

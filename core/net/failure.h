@@ -1,4 +1,4 @@
-/* Why a request has no answer, in words that name the peer and what to do. All of them return
+/* Errors of requests without a response, which name the peer and a remedy. All functions return
  * false. */
 #ifndef DDBFS_CORE_NET_FAILURE_H
 #define DDBFS_CORE_NET_FAILURE_H
@@ -9,27 +9,27 @@
 
 #include "core/base/error.h"
 
-/* What is known of a transfer that libcurl has ended. The texts are borrowed. */
+/* A transfer that libcurl has ended. The texts are borrowed. */
 struct failure {
     const char *url;
-    int code;           /* libcurl's; 0: it was content, though the answer ends among its headers */
-    const char *reason; /* its words; "" for none */
+    int code;           /* libcurl's; 0: no error, but the response ends among its headers */
+    const char *reason; /* libcurl's words, or "" */
     long os_error;
-    long proxy_status; /* what a proxy answered to CONNECT; 0: nothing */
+    long proxy_status; /* of a proxy's response to CONNECT; 0: none */
     bool proxied;
-    bool connected; /* with anybody */
-    bool lost;      /* the connection died over the request, which may have been heard */
-    bool answered;  /* headers had come */
+    bool connected;
+    bool lost;     /* the connection died after the request was sent */
+    bool answered; /* headers were received */
 };
 
 bool failure_report(const struct failure *failure, struct error *err);
 
-/* No WHAT ("answer from") within the time. */
+/* No WHAT ("response from") in time. */
 bool failure_report_late(const char *url, const char *what, int64_t timeout_ms, struct error *err);
-/* The process, or the system, can open no more files. */
+/* The process, or the system, has reached its limit of open files. */
 bool failure_report_no_descriptors(const char *url, struct error *err);
 bool failure_report_too_large(const char *url, size_t limit, struct error *err);
-/* Nothing came over a connection that had long been idle. */
+/* No response over a connection that had been idle. */
 bool failure_report_dead(const char *url, struct error *err);
 
 #endif

@@ -10,7 +10,7 @@
 enum {
     CHUNK_SIZE = 16 * 1024,
     MOST_GROWTH = 1032,         /* of deflate, by its format */
-    GZIP_ONLY = 16 + MAX_WBITS, /* zlib's way of asking for the gzip format and no other */
+    GZIP_ONLY = 16 + MAX_WBITS, /* zlib's code for the gzip format only */
 };
 
 uint32_t gzip_crc32(struct span data)
@@ -23,7 +23,8 @@ static void gzip_end_stream(z_stream *stream)
     inflateEnd(stream);
 }
 
-/* The length at the stream's end, modulo 4 GB: a peer's word, good for taking the room at once. */
+/* The length at the stream's end, modulo 4 GB. The peer may lie; it is a hint for the allocation.
+ */
 static size_t gzip_reported_size(struct span data)
 {
     size_t size = 0;
@@ -32,11 +33,10 @@ static size_t gzip_reported_size(struct span data)
     return size;
 }
 
-/* Straight into OUT, a chunk's room at a time, until the stream ends. */
 static enum gzip_result gzip_inflate_all(z_stream *stream, size_t max, struct buf *out)
 {
     for (;;) {
-        /* One byte beyond the bound tells a stream that ends there from one that goes on. */
+        /* One byte beyond the limit distinguishes a stream that ends there from a longer one. */
         size_t left = max + 1 - out->size;
         if (out->size + 1 >= out->capacity &&
             !buf_reserve_within(out, left < CHUNK_SIZE ? left : CHUNK_SIZE, max + 1))
@@ -61,7 +61,7 @@ static enum gzip_result gzip_inflate_all(z_stream *stream, size_t max, struct bu
 
 enum gzip_result gzip_inflate(struct span data, size_t max, struct buf *out)
 {
-    size_t told = gzip_reported_size(data);
+    size_t reported = gzip_reported_size(data);
     if (data.size > UINT_MAX)
         return GZIP_TOO_LARGE;
     CLEAN_UP(gzip_end_stream) z_stream stream = {0};
@@ -69,9 +69,9 @@ enum gzip_result gzip_inflate(struct span data, size_t max, struct buf *out)
     stream.avail_in = (uInt)data.size;
     if (inflateInit2(&stream, GZIP_ONLY) != Z_OK)
         return GZIP_NO_MEMORY;
-    /* No stream grows by more than that, so a short one cannot make us take much. */
-    if (told <= max && told / MOST_GROWTH <= data.size)
-        buf_reserve_within(out, told + 1, max + 1);
+    /* No stream grows by more than that, so a short one cannot claim much memory. */
+    if (reported <= max && reported / MOST_GROWTH <= data.size)
+        buf_reserve_within(out, reported + 1, max + 1);
     enum gzip_result result = out->failed ? GZIP_NO_MEMORY : gzip_inflate_all(&stream, max, out);
     if (result != GZIP_WHOLE)
         buf_clean_up_secret(out);

@@ -1,4 +1,4 @@
-/* Checksum and decompression of answers, over zlib. */
+/* Checksum and decompression of responses, over zlib. */
 #ifndef DDBFS_CORE_NET_GZIP_H
 #define DDBFS_CORE_NET_GZIP_H
 
@@ -17,8 +17,8 @@ enum gzip_result {
     GZIP_NO_MEMORY,
 };
 
-/* Puts the decompressed bytes into OUT, which is empty, and stays so unless they are whole. No more
- * memory is taken than for MAX bytes, whatever DATA says or holds, and none of it twice. */
+/* Decompresses DATA into OUT, which is empty, and stays empty unless the data is whole. The memory
+ * is for at most MAX bytes, whatever size DATA claims, and none of it is moved. */
 enum gzip_result gzip_inflate(struct span data, size_t max, struct buf *out);
 
 #endif

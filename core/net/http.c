@@ -1,5 +1,5 @@
-/* The transport over libcurl: its sockets and its timer are the loop's, its handles are ours, and
- * whose request goes next is decided by shares. */
+/* The transport over libcurl: its sockets and its timer are on the loop, its handles are reused,
+ * and the order of requests is decided by their shares. */
 #include "core/net/http.h"
 
 #include <curl/curl.h>
@@ -14,56 +14,66 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/base/list.h"
 #include "core/base/wiped.h"
+#include "core/net/admission.h"
 #include "core/net/failure.h"
-#include "core/net/head.h"
-#include "core/net/inflow.h"
 #include "core/net/proxy.h"
-#include "core/net/shares.h"
 #include "core/net/transport.h"
-#include "core/net/uses.h"
 
 enum {
-    MAX_IDLE = 16,         /* handles kept for reuse */
-    MAX_HEAD = 64 * 1024,  /* bytes of an answer's headers */
-    MAX_CONNECT_MS = 5000, /* so that a retry still fits the asker's deadline */
-    WHOLE = 4,             /* the bound of all connections, in shares */
-    MAX_INFLOW = 32 << 20, /* bytes of all answers that are not whole yet */
-    MAX_IDLE_S = 86400, /* of a connection; the service ends most long before, which is noticed */
-    KEEP_ALIVE_S = 60, /* so often an idle connection is tried; routers forget them after minutes */
+    MAX_IDLE = 16,         /* unused handles */
+    MAX_HEAD = 64 * 1024,  /* bytes of a response's headers */
+    MAX_CONNECT_MS = 5000, /* a retry must be possible before the caller's deadline */
+    WHOLE = 4,             /* the limit of all connections, in shares */
+    MAX_INFLOW = 32 << 20, /* bytes of all unfinished responses */
+    MAX_IDLE_S = 86400,    /* of a connection; the service closes most of them earlier */
+    KEEP_ALIVE_S = 60,     /* of an idle connection; routers drop connections after minutes */
     KEEP_ALIVE_AGAIN_S = 15,
-    TRUSTED_IDLE_MS = 10000, /* a connection that was used so lately is taken to be alive */
-    PATIENCE_MS = 2000,      /* for the first byte of an answer over any other */
+    TRUSTED_IDLE_MS = 10000, /* a connection that was used later is taken to be alive */
+    PATIENCE_MS = 2000,      /* for the first byte of a response over any other connection */
+};
+
+/* The last use of an open connection, which its local port identifies. */
+struct connection_use {
+    int local_port; /* 0: none */
+    int64_t at_ms;
 };
 
 struct http {
-    struct transport base;      /* first: a transport is cast to it */
-    struct loop *loop;          /* borrowed */
-    CURLM *multi;               /* owned */
-    struct loop_timer *timer;   /* libcurl has one timer; NULL when it asks for none */
-    struct transfer *transfers; /* under way, and those that wait for their turn */
-    struct shares shares;       /* of the connections */
-    struct inflow inflow;       /* of the answers */
-    CURL *idle[MAX_IDLE];       /* owned */
+    struct transport base;    /* first: a transport is cast to it */
+    struct loop *loop;        /* borrowed */
+    CURLM *multi;             /* owned */
+    struct loop_timer *timer; /* libcurl's only one; NULL if it needs none */
+    struct list transfers;    /* under way, or waiting for their turn */
+    struct shares shares;     /* of the connections */
+    struct inflow inflow;     /* of the responses */
+    CURL *idle[MAX_IDLE];     /* owned */
     size_t idle_count;
-    CURLSH *sessions;    /* of TLS, to be resumed by whichever handle comes next; owned */
-    struct uses uses;    /* of all connections */
-    int64_t suspect_ms;  /* connections not used since then may be dead; 0: none is suspected */
+    CURLSH *sessions;            /* of TLS, shared by all handles; owned */
+    struct connection_use *uses; /* owned; of all connections */
+    size_t use_count;
+    int64_t suspect_ms;  /* connections that were not used since may be dead; 0: none is suspect */
     char *user_agent;    /* owned; may be NULL */
-    const char *ca_over; /* AWS_CA_BUNDLE, before any request's; NULL when not set */
-    const char *ca_else; /* REQUESTS_CA_BUNDLE, behind all; NULL for libcurl's default */
+    const char *ca_over; /* AWS_CA_BUNDLE, before any request's; NULL if not set */
+    const char *ca_else; /* REQUESTS_CA_BUNDLE, behind all; NULL: libcurl's default */
     bool starved;        /* the loop refused a timer or a descriptor: memory ran out */
     bool delivering;     /* http_deliver_finished is running */
-    bool destroyed; /* nothing is begun any more, and http_deliver_finished frees it when it is done
-                     */
+    bool destroyed;      /* no request begins any more; http_deliver_finished frees it at its end */
+};
+
+/* The head of a response, received line by line. */
+struct head {
+    struct buf text; /* "Name", NUL, "value", NUL for each header */
+    size_t count;
+    bool complete; /* the empty line was received */
 };
 
 struct transfer {
     struct turn turn; /* first: a turn is a transfer. Granted: libcurl has the transfer */
     struct http *http;
-    struct transfer *next;
-    struct transfer **link; /* what points to it in the list of transfers */
-    CURL *easy;             /* owned until detached */
+    struct list_node node; /* of the transport's transfers */
+    CURL *easy;            /* owned until detached */
     struct loop_timer *deadline;
     transport_done_fn *done;
     void *arg;
@@ -71,18 +81,18 @@ struct transfer {
     struct curl_slist *request_head; /* owned */
     int64_t timeout_ms;
     int64_t connect_timeout_ms;
-    int socket_error;            /* why no socket could be had; 0 when none was refused */
-    int64_t sent_ms;             /* when the request left, on the loop's clock */
-    bool sent;                   /* it has left */
-    bool lost;                   /* and libcurl was about to send it again */
+    int socket_error;            /* of the last socket; 0: none failed */
+    int64_t sent_ms;             /* on the loop's clock */
+    bool sent;                   /* the request was sent */
+    bool lost;                   /* libcurl was about to send it again */
     int local_port;              /* of its connection, once there is one */
-    struct loop_timer *patience; /* until the first byte comes over a connection that may be dead */
+    struct loop_timer *patience; /* for the first byte over a connection that may be dead */
     bool proxied;
     size_t max_body;
     struct head head;
     bool too_large;
     struct buf body;
-    struct incoming incoming;     /* what BODY has, as long as libcurl has the transfer */
+    struct incoming incoming;     /* the bytes of BODY, as long as libcurl has the transfer */
     char reason[CURL_ERROR_SIZE]; /* libcurl's words */
 };
 
@@ -98,7 +108,70 @@ static int64_t http_now_ms(const struct http *http)
     return loop_now_ms(http->loop);
 }
 
-/* The answer as it comes in. */
+/* Returns the time of the connection's last use, 0 if it is not known, and sets it to NOW_MS. A new
+ * connection replaces a free entry, else the one with the oldest use. */
+static int64_t http_note_use(struct http *http, int local_port)
+{
+    struct connection_use *use = &http->uses[0];
+    for (size_t i = 0; i < http->use_count; i++) {
+        struct connection_use *each = &http->uses[i];
+        if (each->local_port == local_port) {
+            use = each;
+            break;
+        }
+        if (each->at_ms < use->at_ms)
+            use = each;
+    }
+    int64_t before_ms = use->local_port == local_port ? use->at_ms : 0;
+    *use = (struct connection_use){local_port, http_now_ms(http)};
+    return before_ms;
+}
+
+/* A response is received. */
+
+static struct span http_trim(struct span text)
+{
+    while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]))
+        text.size--;
+    while (text.size > 0 && strchr(" \t", text.data[0]))
+        text = span_from(text, 1);
+    return text;
+}
+
+/* A status line begins a new head, because interim responses may come before. */
+static void http_add_head_line(struct head *head, struct span line)
+{
+    line = http_trim(line);
+    const char *colon = line.size > 0 ? memchr(line.data, ':', line.size) : NULL;
+    if (span_starts(line, SPAN_LITERAL("HTTP/"))) {
+        buf_truncate(&head->text, 0);
+        head->count = 0;
+        head->complete = false;
+    } else if (line.size == 0) {
+        head->complete = true;
+    } else if (colon) {
+        size_t name = (size_t)(colon - line.data);
+        buf_add_span(&head->text, http_trim(span_of(line.data, name)));
+        buf_add_char(&head->text, '\0');
+        buf_add_span(&head->text, http_trim(span_from(line, name + 1)));
+        buf_add_char(&head->text, '\0');
+        head->count++;
+    }
+}
+
+/* The headers as an array of texts in HEAD; NULL when memory ran out. The caller frees it. */
+static struct http_header *http_list_headers(const struct head *head)
+{
+    struct http_header *headers = calloc(head->count + 1, sizeof *headers);
+    const char *at = buf_text(&head->text);
+    for (size_t i = 0; headers && i < head->count; i++) {
+        headers[i].name = at;
+        at += strlen(at) + 1;
+        headers[i].value = at;
+        at += strlen(at) + 1;
+    }
+    return headers;
+}
 
 static size_t http_on_header(char *data, size_t unit, size_t count, void *arg)
 {
@@ -106,20 +179,20 @@ static size_t http_on_header(char *data, size_t unit, size_t count, void *arg)
     size_t size = unit * count;
     loop_remove_timer(transfer->patience);
     transfer->patience = NULL;
-    head_add(&transfer->head, span_of(data, size));
+    http_add_head_line(&transfer->head, span_of(data, size));
     transfer->too_large = transfer->head.text.size > MAX_HEAD;
     return transfer->too_large || transfer->head.text.failed ? 0 : size;
 }
 
-/* Where the head told the length, all room is taken at once; it is a peer's word, so no more than
- * the bound, of course. */
+/* If the head has a length, all room is reserved at once. The peer may lie, so the limit applies.
+ */
 static bool http_make_room(struct transfer *transfer, size_t size)
 {
-    curl_off_t told = -1;
+    curl_off_t reported = -1;
     if (!transfer->body.data)
-        curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &told);
-    if (told > (curl_off_t)size && (size_t)told <= transfer->max_body)
-        size = (size_t)told;
+        curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &reported);
+    if (reported > (curl_off_t)size && (size_t)reported <= transfer->max_body)
+        size = (size_t)reported;
     return buf_reserve_within(&transfer->body, size, transfer->max_body);
 }
 
@@ -129,15 +202,15 @@ static size_t http_on_body(char *data, size_t unit, size_t count, void *arg)
     size_t size = unit * count;
     transfer->too_large = size > transfer->max_body - transfer->body.size;
     if (!transfer->too_large && !inflow_take(&transfer->http->inflow, &transfer->incoming, size))
-        return CURL_WRITEFUNC_PAUSE; /* libcurl keeps these bytes, and asks for no more */
+        return CURL_WRITEFUNC_PAUSE; /* libcurl buffers these bytes, and reads no more */
     if (transfer->too_large || !http_make_room(transfer, size))
         return 0;
     buf_add(&transfer->body, data, size);
     return size;
 }
 
-/* libcurl's own, but for the close at exec, for the reason of a failure, and for what is sent and
- * never acknowledged, as when a network has gone: that is noticed in time for a retry. */
+/* As libcurl's own function, with three differences: the socket is closed at exec, the reason of a
+ * failure is stored, and data that is never acknowledged fails in time for a retry. */
 static curl_socket_t http_on_open_socket(void *arg, curlsocktype purpose,
                                          struct curl_sockaddr *address)
 {
@@ -157,10 +230,9 @@ static curl_socket_t http_on_open_socket(void *arg, curlsocktype purpose,
 
 static void http_on_impatience(void *arg);
 
-/* The request leaves, once: where a connection of before has died over it, libcurl by itself would
- * send it again, over a new one or over another of before, and nobody would count it. Over a
- * connection that was not used for a while it may be lost: a laptop has slept, or a router has
- * forgotten the connection, and nobody tells. */
+/* The request is sent, once. If an old connection dies after that, libcurl would send it again over
+ * another connection, and that request would not be counted. A request over an idle connection may
+ * get lost without an error, after a laptop has slept or a router has dropped the connection. */
 static int http_on_send(void *arg, char *peer_ip, char *local_ip, int peer_port, int local_port)
 {
     (void)peer_ip, (void)local_ip, (void)peer_port;
@@ -172,7 +244,7 @@ static int http_on_send(void *arg, char *peer_ip, char *local_ip, int peer_port,
     if (transfer->lost)
         return CURL_PREREQFUNC_ABORT;
     transfer->sent = true;
-    int64_t used_ms = uses_note(&http->uses, local_port, http_now_ms(http));
+    int64_t used_ms = http_note_use(http, local_port);
     if (made == 0 && http_now_ms(http) - used_ms > TRUSTED_IDLE_MS)
         transfer->patience = loop_add_timer(http->loop, PATIENCE_MS, http_on_impatience, transfer);
     transfer->local_port = local_port;
@@ -180,10 +252,10 @@ static int http_on_send(void *arg, char *peer_ip, char *local_ip, int peer_port,
     return CURL_PREREQFUNC_OK;
 }
 
-/* How it ended. */
+/* The end of a transfer. */
 
-/* Whether the process, or the system, can open no more files. What failed may have given back the
- * one descriptor it got, so two are tried. */
+/* Whether the process, or the system, has reached its limit of open files. The failed operation may
+ * have closed one descriptor, so two are tried. */
 static bool http_out_of_descriptors(const struct transfer *transfer)
 {
     int reason = transfer->socket_error;
@@ -197,7 +269,7 @@ static bool http_out_of_descriptors(const struct transfer *transfer)
     return reason == EMFILE || reason == ENFILE;
 }
 
-/* Tells how libcurl ended the transfer with CODE. */
+/* Fills ERR for a transfer that libcurl ended with CODE. */
 static bool http_fail(const struct transfer *transfer, CURLcode code, struct error *err)
 {
     long port = 0;
@@ -216,84 +288,62 @@ static bool http_fail(const struct transfer *transfer, CURLcode code, struct err
     return failure_report(&failure, err);
 }
 
-static bool http_fail_too_large(const struct transfer *transfer, struct error *err)
-{
-    size_t limit = transfer->head.text.size > MAX_HEAD ? (size_t)MAX_HEAD : transfer->max_body;
-    return failure_report_too_large(transfer->url, limit, err);
-}
-
 static int64_t http_connect_timeout_ms(const struct transfer *transfer)
 {
     int64_t most = transfer->connect_timeout_ms > 0 ? transfer->connect_timeout_ms : MAX_CONNECT_MS;
     return transfer->timeout_ms < most ? transfer->timeout_ms : most;
 }
 
-/* Whether the transfer that libcurl ended with CODE brought an answer. */
-static bool http_judge(const struct transfer *transfer, CURLcode code, struct error *err)
+/* Whether the transfer that libcurl ended with CODE has a response; else fills ERR. */
+static bool http_check_end(const struct transfer *transfer, CURLcode code, struct error *err)
 {
     if (transfer->head.text.failed || transfer->body.failed)
         return error_no_memory(err);
     if (transfer->too_large)
-        return http_fail_too_large(transfer, err);
+        return failure_report_too_large(
+            transfer->url,
+            transfer->head.text.size > MAX_HEAD ? (size_t)MAX_HEAD : transfer->max_body, err);
     if (code == CURLE_OPERATION_TIMEDOUT)
         return failure_report_late(transfer->url, "connection to",
                                    http_connect_timeout_ms(transfer), err);
     if (code != CURLE_OK && http_out_of_descriptors(transfer))
         return failure_report_no_descriptors(transfer->url, err);
-    /* libcurl is content with an answer that ends among its headers. */
+    /* libcurl accepts a response that ends among its headers. */
     return (code == CURLE_OK && transfer->head.complete) || http_fail(transfer, code, err);
 }
 
 /* The life of a transfer. */
 
-static void http_put_idle(struct http *http, CURL *easy)
-{
-    if (http->idle_count == MAX_IDLE) {
-        curl_easy_cleanup(easy);
-        return;
-    }
-    curl_easy_reset(easy);
-    http->idle[http->idle_count++] = easy;
-}
-
-static CURL *http_take_idle(struct http *http)
-{
-    return http->idle_count > 0 ? http->idle[--http->idle_count] : curl_easy_init();
-}
-
 static void http_start_waiting(struct http *http);
 
-/* Those whose answers wait for room go on, as far as there is some. */
-static void http_resume_waiting(struct http *http)
-{
-    struct incoming *next;
-    while ((next = inflow_next(&http->inflow))) {
-        struct transfer *transfer =
-            (struct transfer *)((char *)next - offsetof(struct transfer, incoming));
-        curl_easy_pause(transfer->easy, CURLPAUSE_CONT);
-    }
-}
-
-/* Takes it from libcurl, the loop and the list: nothing will call it any more. Its turn is
- * another's then. */
+/* Removes the transfer from libcurl, the loop and the list, so that no callback gets it any more.
+ * Its turn goes to another transfer, its memory to responses that wait. */
 static void http_detach(struct transfer *transfer)
 {
     struct http *http = transfer->http;
     bool had_turn = transfer->turn.granted;
-    *transfer->link = transfer->next;
-    if (transfer->next)
-        transfer->next->link = transfer->link;
+    struct incoming *next;
+    list_remove(&transfer->node);
     loop_remove_timer(transfer->deadline);
     loop_remove_timer(transfer->patience);
     if (transfer->local_port)
-        uses_note(&http->uses, transfer->local_port, http_now_ms(http));
+        http_note_use(http, transfer->local_port);
     if (had_turn)
         curl_multi_remove_handle(http->multi, transfer->easy);
-    http_put_idle(http, transfer->easy);
+    if (http->idle_count < MAX_IDLE) {
+        curl_easy_reset(transfer->easy);
+        http->idle[http->idle_count++] = transfer->easy;
+    } else {
+        curl_easy_cleanup(transfer->easy);
+    }
     transfer->easy = NULL;
     shares_leave(&http->shares, &transfer->turn);
     inflow_leave(&http->inflow, &transfer->incoming);
-    http_resume_waiting(http);
+    while ((next = inflow_next(&http->inflow))) {
+        struct transfer *waiting =
+            (struct transfer *)((char *)next - offsetof(struct transfer, incoming));
+        curl_easy_pause(waiting->easy, CURLPAUSE_CONT);
+    }
     if (had_turn)
         http_start_waiting(http);
 }
@@ -303,7 +353,7 @@ static void http_free_transfer(struct transfer *transfer)
     shares_leave(&transfer->http->shares, &transfer->turn);
     curl_easy_cleanup(transfer->easy);
     curl_slist_free_all(transfer->request_head);
-    head_clean_up(&transfer->head);
+    buf_clean_up(&transfer->head.text);
     buf_clean_up_secret(&transfer->body);
     free(transfer->url);
     free(transfer);
@@ -315,7 +365,7 @@ static void http_cancel(struct transfer *transfer)
     http_free_transfer(transfer);
 }
 
-/* Tells the asker of the error. The transport may be gone afterwards. */
+/* The callback may destroy the transport. */
 static void http_end_with_error(struct transfer *transfer, const struct error *err)
 {
     http_detach(transfer);
@@ -323,8 +373,8 @@ static void http_end_with_error(struct transfer *transfer, const struct error *e
     http_free_transfer(transfer);
 }
 
-/* libcurl's own time-out is not looked at while a request waits for a connection, so the total
- * deadline is a timer of the loop. */
+/* libcurl ignores its own time-out while a request waits for a connection, so the total deadline is
+ * a timer of the loop. */
 static void http_on_deadline(void *arg)
 {
     struct transfer *transfer = arg;
@@ -333,14 +383,14 @@ static void http_on_deadline(void *arg)
     if (transfer->http->starved)
         error_no_memory(&err);
     else
-        failure_report_late(transfer->url, "answer from", transfer->timeout_ms, &err);
+        failure_report_late(transfer->url, "response from", transfer->timeout_ms, &err);
     transfer->http->starved = false;
     http_end_with_error(transfer, &err);
 }
 
-/* Nothing came over a connection that had long been idle: it is given up (libcurl closes what is
- * unfinished), and those that were idle with it are not trusted any more. Whoever asked tries
- * again, over another, with most of its time left. */
+/* No byte over a connection that had been idle: the transfer fails (libcurl then closes the
+ * connection), and connections that were idle with it are not used any more. The caller can retry
+ * over another one, with most of its time left. */
 static void http_on_impatience(void *arg)
 {
     struct transfer *transfer = arg;
@@ -352,17 +402,12 @@ static void http_on_impatience(void *arg)
     http_end_with_error(transfer, &err);
 }
 
-static int http_status_of(const struct transfer *transfer)
+static void http_end_with_response(struct transfer *transfer, struct http_header *headers)
 {
     long status = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
-    return (int)status;
-}
-
-static void http_end_with_answer(struct transfer *transfer, struct http_header *headers)
-{
     struct http_response response = {
-        .status = http_status_of(transfer),
+        .status = (int)status,
         .headers = headers,
         .header_count = transfer->head.count,
         .body = buf_span(&transfer->body),
@@ -379,14 +424,14 @@ static void http_finish(struct transfer *transfer, CURLcode code)
 {
     struct error err = {0};
     struct http_header *headers = NULL;
-    if (transfer->lost) /* others that were idle with its connection may be dead, too */
+    if (transfer->lost) /* connections that were idle with this one may be dead, too */
         transfer->http->suspect_ms = transfer->sent_ms;
-    if (http_judge(transfer, code, &err)) {
-        headers = head_list(&transfer->head);
+    if (http_check_end(transfer, code, &err)) {
+        headers = http_list_headers(&transfer->head);
         error_no_memory(&err);
     }
     if (headers)
-        http_end_with_answer(transfer, headers);
+        http_end_with_response(transfer, headers);
     else
         http_end_with_error(transfer, &err);
 }
@@ -414,12 +459,12 @@ static void http_free_http(struct http *http)
     loop_remove_timer(http->timer);
     shares_clean_up(&http->shares);
     free(http->user_agent);
-    uses_clean_up(&http->uses);
+    free(http->uses);
     free(http);
     curl_global_cleanup();
 }
 
-/* An asker may destroy the transport from within its callback; nothing is finished then. */
+/* A callback may destroy the transport; no other transfer is finished then. */
 static void http_deliver_finished(struct http *http)
 {
     CURLcode code = CURLE_OK;
@@ -443,7 +488,7 @@ static void http_on_ready(void *arg, uint32_t events)
 {
     const struct watch *watch = arg;
     int ready = 0;
-    /* An error is found by reading, which tells its number as well. */
+    /* libcurl finds an error, with its number, by reading. */
     if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
         ready |= CURL_CSELECT_IN;
     if (events & EPOLLOUT)
@@ -458,8 +503,8 @@ static void http_on_timer(void *arg)
     http_drive(http, CURL_SOCKET_TIMEOUT, 0);
 }
 
-/* To refuse a timer or a socket would make libcurl give up for good. Instead the transfer that
- * goes without runs into its deadline, which tells the reason. */
+/* An error here, or for a socket, would make libcurl fail for good. Without its timer, the transfer
+ * reaches its deadline, whose error has the reason. */
 static int http_on_curl_timer(CURLM *multi, long timeout_ms, void *arg)
 {
     (void)multi;
@@ -530,8 +575,8 @@ static bool http_set_text(CURL *easy, CURLoption option, const char *value)
     return curl_easy_setopt(easy, option, value) == CURLE_OK;
 }
 
-/* What is the same for all requests. */
-static bool http_set_manners(CURL *easy, const struct http *http)
+/* Options that are the same for all requests. */
+static bool http_set_common(CURL *easy, const struct http *http)
 {
     return http_set_long(easy, CURLOPT_NOSIGNAL, 1) &&
            http_set_long(easy, CURLOPT_TCP_NODELAY, 1) &&
@@ -539,20 +584,20 @@ static bool http_set_manners(CURL *easy, const struct http *http)
            http_set_long(easy, CURLOPT_NETRC, CURL_NETRC_IGNORED) &&
            http_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1) &&
            http_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) &&
-           /* Else a transfer that is cancelled waits here for the name's resolution. */
+           /* Otherwise a cancelled transfer waits for the resolution of the name. */
            http_set_long(easy, CURLOPT_QUICK_EXIT, 1) &&
            http_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https") &&
            http_set_text(easy, CURLOPT_USERAGENT, http->user_agent) &&
            curl_easy_setopt(easy, CURLOPT_SHARE, http->sessions) == CURLE_OK;
 }
 
-/* How long connections are kept: for libcurl alone two minutes, after which each first read would
- * cost a handshake. One whose peer has ended it is noticed before it is used; keep-alive notices
- * those whose peer has gone, and keeps routers from forgetting the others. */
+/* libcurl's default is to close a connection after two idle minutes, so that each first read would
+ * cost a handshake. A connection that the peer has closed is noticed before it is used. Keep-alive
+ * finds lost peers, and keeps routers from dropping the others. */
 static bool http_set_age(CURL *easy, const struct http *http)
 {
     int64_t most_s = MAX_IDLE_S;
-    if (http->suspect_ms) /* libcurl counts whole seconds, and leaves what is older than so many */
+    if (http->suspect_ms) /* libcurl counts whole seconds, and ignores older connections */
         most_s = (http_now_ms(http) - http->suspect_ms) / 1000 - 1;
     if (most_s > MAX_IDLE_S)
         most_s = MAX_IDLE_S;
@@ -562,7 +607,7 @@ static bool http_set_age(CURL *easy, const struct http *http)
            http_set_long(easy, CURLOPT_MAXAGE_CONN, most_s > 0 ? (long)most_s : 0);
 }
 
-/* Whom to trust, and through whom to ask: libcurl's own reading of the environment is left out. */
+/* The trusted authorities and the proxy; libcurl does not read the environment itself. */
 static bool http_set_peers(struct transfer *transfer, const struct http_request *request)
 {
     CURL *easy = transfer->easy;
@@ -642,7 +687,7 @@ static bool http_set_request(struct transfer *transfer, const struct http_reques
     return http_set_text(easy, CURLOPT_URL, transfer->url) &&
            http_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS,
                          (long)http_connect_timeout_ms(transfer)) &&
-           http_set_manners(easy, transfer->http) && http_set_age(easy, transfer->http) &&
+           http_set_common(easy, transfer->http) && http_set_age(easy, transfer->http) &&
            http_set_peers(transfer, request) && http_set_callbacks(easy, transfer) &&
            http_set_head(transfer, request) && http_set_body(easy, request);
 }
@@ -653,7 +698,7 @@ static struct transfer *http_new_transfer(struct http *http, const struct http_r
     if (!transfer)
         return NULL;
     transfer->http = http;
-    transfer->easy = http_take_idle(http);
+    transfer->easy = http->idle_count > 0 ? http->idle[--http->idle_count] : curl_easy_init();
     transfer->url = strdup(request->url);
     transfer->timeout_ms = request->timeout_ms;
     transfer->connect_timeout_ms = request->connect_timeout_ms;
@@ -665,17 +710,7 @@ static struct transfer *http_new_transfer(struct http *http, const struct http_r
     return NULL;
 }
 
-static void http_attach(struct transfer *transfer)
-{
-    struct http *http = transfer->http;
-    transfer->next = http->transfers;
-    transfer->link = &http->transfers;
-    if (transfer->next)
-        transfer->next->link = &transfer->next;
-    http->transfers = transfer;
-}
-
-/* Hands it to libcurl, which does nothing yet but ask for its timer. */
+/* libcurl only sets its timer here. */
 static bool http_start(struct transfer *transfer)
 {
     struct http *http = transfer->http;
@@ -685,8 +720,7 @@ static bool http_start(struct transfer *transfer)
     return false;
 }
 
-/* Those whose turn it is now. One that cannot be started for want of memory is told so by its
- * deadline. */
+/* Starts the transfers whose turn it is. If memory runs out, a transfer fails at its deadline. */
 static void http_start_waiting(struct http *http)
 {
     struct turn *turn;
@@ -709,7 +743,7 @@ static struct transfer *http_send(struct transport *transport, const struct http
     if (transfer->deadline &&
         shares_enter(&http->shares, &transfer->turn, request->share ? request->share : "") &&
         (!transfer->turn.granted || http_start(transfer))) {
-        http_attach(transfer);
+        list_prepend(&http->transfers, &transfer->node); /* the newest is cancelled first */
         return transfer;
     }
     loop_remove_timer(transfer->deadline);
@@ -723,8 +757,8 @@ static void http_destroy(struct transport *transport)
 {
     struct http *http = (struct http *)transport;
     http->destroyed = true;
-    while (http->transfers)
-        http_cancel(http->transfers);
+    while (!list_is_empty(&http->transfers))
+        http_cancel(LIST_FIRST(&http->transfers, struct transfer, node));
     if (!http->delivering)
         http_free_http(http);
 }
@@ -735,8 +769,8 @@ static const struct transport_ops http_ops = {
     .destroy = http_destroy,
 };
 
-/* How many connections there are at once is decided by the shares, not by libcurl, which would
- * queue all requests to a host behind one another. */
+/* The shares limit the connections, not libcurl, which would put all requests to a host into one
+ * queue. */
 static bool http_set_multi(struct http *http, long max_connections)
 {
     CURLM *multi = http->multi;
@@ -746,13 +780,6 @@ static bool http_set_multi(struct http *http, long max_connections)
            curl_multi_setopt(multi, CURLMOPT_TIMERDATA, http) == CURLM_OK &&
            curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING) == CURLM_OK &&
            curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, WHOLE * max_connections) == CURLM_OK;
-}
-
-/* A copy of TEXT, or NULL for none; false when memory ran out. */
-static bool http_copy_text(char **out, const char *text)
-{
-    *out = text && *text ? strdup(text) : NULL;
-    return *out || !text || !*text;
 }
 
 static const char *http_variable(const char *name)
@@ -767,14 +794,17 @@ static bool http_init(struct http *http, struct loop *loop, const struct http_op
     http->loop = loop;
     http->multi = curl_multi_init();
     http->sessions = curl_share_init();
-    bool noted = uses_init(&http->uses, (size_t)WHOLE * options->max_connections);
+    http->use_count = (size_t)WHOLE * options->max_connections;
+    http->uses = calloc(http->use_count, sizeof *http->uses);
+    if (options->user_agent && *options->user_agent)
+        http->user_agent = strdup(options->user_agent);
+    bool copied = http->user_agent || !options->user_agent || !*options->user_agent;
     http->ca_over = http_variable("AWS_CA_BUNDLE");
     http->ca_else = http_variable("REQUESTS_CA_BUNDLE");
     inflow_init(&http->inflow, MAX_INFLOW);
     bool shared =
         shares_init(&http->shares, options->max_connections, WHOLE * options->max_connections);
-    return http->multi && http->sessions && noted && shared &&
-           http_copy_text(&http->user_agent, options->user_agent) &&
+    return http->multi && http->sessions && http->uses && shared && copied &&
            curl_share_setopt(http->sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) ==
                CURLSHE_OK &&
            http_set_multi(http, (long)options->max_connections);
@@ -782,10 +812,10 @@ static bool http_init(struct http *http, struct loop *loop, const struct http_op
 
 struct transport *http_new(struct loop *loop, const struct http_options *options, struct error *err)
 {
-    /* libcurl's copies of the signed headers and of answers are in its memory. */
+    /* libcurl's memory has copies of the signed headers and of responses, so it is wiped. */
     if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, wiped_alloc, wiped_free, wiped_realloc,
                              wiped_strdup, wiped_zeroed) != CURLE_OK) {
-        error_set(err, ERROR_NO_MEMORY, "libcurl would not start");
+        error_set(err, ERROR_NO_MEMORY, "libcurl cannot start");
         return NULL;
     }
     struct http *http = calloc(1, sizeof *http);

@@ -1,8 +1,7 @@
-/* HTTP requests on the loop, over libcurl's multi-socket interface: kept-alive connections, a
- * total deadline, a cap on the answer, http and https only, no redirects, no netrc. Names are
- * resolved by threads of libcurl's. Answers are handed over as they came: status, headers, and the
- * body's bytes as transferred. docs/internals/connections.md tells how connections are kept, and
- * left. */
+/* HTTP requests on the loop, over libcurl's multi-socket interface: kept-alive connections, a total
+ * deadline, a limit of the response's size, http and https only, no redirects, no netrc. Threads of
+ * libcurl resolve names. A response has its status, its headers, and the body as transferred. See
+ * docs/internals/connections.md. */
 #ifndef DDBFS_CORE_NET_HTTP_H
 #define DDBFS_CORE_NET_HTTP_H
 
@@ -13,14 +12,14 @@
 #include "core/net/transport.h"
 
 struct http_options {
-    unsigned max_connections; /* of one share; all together have four times as many */
+    unsigned max_connections; /* of one share; all shares have four times as many */
     const char *user_agent;
 };
 
-/* The transport owns its connections. SIGPIPE must be ignored by the program: libcurl leaves
- * signals alone here. To be called after the last fork. AWS_CA_BUNDLE (and behind a request's own
- * wish REQUESTS_CA_BUNDLE) and proxies (proxy.h) are read of the environment. NULL (with ERR
- * filled) on failure. */
+/* The transport owns its connections. The program must ignore SIGPIPE, because libcurl does not
+ * touch signals here, and must not fork afterwards. The environment's AWS_CA_BUNDLE comes before a
+ * request's own authorities, its REQUESTS_CA_BUNDLE behind them; its proxies are used, too
+ * (proxy.h). NULL (with ERR filled) on failure. */
 struct transport *http_new(struct loop *loop, const struct http_options *options,
                            struct error *err);
 

@@ -1,5 +1,5 @@
-/* The rules are those of Python's urllib, which the AWS CLI goes by: libcurl knows no HTTP_PROXY,
- * but ALL_PROXY, and reads no_proxy otherwise. */
+/* The rules are those of Python's urllib, which the AWS CLI uses: libcurl knows ALL_PROXY, but not
+ * HTTP_PROXY, and reads no_proxy in another way. */
 #include "core/net/proxy.h"
 
 #include <ctype.h>
@@ -21,15 +21,15 @@ static const char *proxy_value_in(const char *line, struct span scheme, bool exa
                                                                                 : line + size + 1;
 }
 
-/* What the environment says of SCHEME ("http", "https", "no"); NULL for nothing. A name in lower
- * case goes before all others, and takes their word back where it is empty. */
+/* The environment's value for SCHEME ("http", "https", "no"), or NULL. A name in lower case goes
+ * before all others; if it is empty, there is no value. */
 static const char *proxy_find(struct span scheme)
 {
     const char *found = NULL, *value;
     for (char **line = environ; *line; line++)
         if ((value = proxy_value_in(*line, scheme, false)) && *value)
             found = value;
-    /* In a CGI program HTTP_PROXY is what some stranger's request says in its "Proxy:". */
+    /* In a CGI program HTTP_PROXY is the "Proxy:" header of a stranger's request. */
     if (getenv("REQUEST_METHOD") && span_is(scheme, "http"))
         found = NULL;
     for (char **line = environ; *line; line++)
@@ -47,7 +47,7 @@ static struct span proxy_trimmed(struct span text)
     return text;
 }
 
-/* Whether HOST is NAME, or below it as a domain. */
+/* Whether HOST is NAME, or a host of the domain NAME. */
 static bool proxy_is_within(struct span host, struct span name)
 {
     if (host.size < name.size ||
@@ -56,7 +56,6 @@ static bool proxy_is_within(struct span host, struct span name)
     return host.size == name.size || host.data[host.size - name.size - 1] == '.';
 }
 
-/* The host without its port. */
 static struct span proxy_without_port(struct span host)
 {
     size_t size = host.size;
@@ -65,7 +64,7 @@ static struct span proxy_without_port(struct span host)
     return size > 0 && host.data[size - 1] == ':' ? span_of(host.data, size - 1) : host;
 }
 
-/* Whether no_proxy names the host: all of them ("*"), or domains with or without a port. */
+/* Whether no_proxy matches the host: all hosts ("*"), or domains with or without a port. */
 static bool proxy_is_left_out(struct span host)
 {
     const char *list = proxy_find(span_text("no"));

@@ -1,10 +1,10 @@
-/* Which proxy a request goes through, as the AWS CLI reads it of the environment. */
+/* The proxy of a request, as the AWS CLI finds it in the environment. */
 #ifndef DDBFS_CORE_NET_PROXY_H
 #define DDBFS_CORE_NET_PROXY_H
 
 #include "core/base/buf.h"
 
-/* Appends the proxy's address for URL; nothing when it is to be asked itself. */
+/* Appends the proxy's address for URL; nothing if the request goes to the host itself. */
 void proxy_for(const char *url, struct buf *out);
 
 #endif

@@ -178,7 +178,7 @@ SLEEPS = "echo $$ >{pid}.new; mv {pid}.new {pid}; exec sleep 1000"
 def test_it_does_not_outlive_the_deadline_of_a_command(process, tmp_path):
     pid = tmp_path / "pid"
     told = process(SLEEPS.format(pid=pid), "--profile", "x", "--timeout", "2")
-    assert "no credentials came in time" in told
+    assert "there were no credentials in time" in told
     mounts.wait_until(lambda: not is_running(pid), "the program's end")
 
 

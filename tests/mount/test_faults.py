@@ -93,9 +93,9 @@ GROUPS = {
         "unprocessed keys for ever": Row("unprocessed", errno.EAGAIN, "throttled", None, "BatchGetItem", BATCH, keep=0),
     }),
     "slow": ("2", {
-        "a stall": Row("delay", errno.ETIMEDOUT, "no answer from", 1, seconds=60),
-        "a stalled listing": Row("delay", errno.ETIMEDOUT, "no answer from", 1, "Query", LIST, seconds=60),
-        "slow headers": Row("slow_head", errno.ETIMEDOUT, "no answer from", 1),
+        "a stall": Row("delay", errno.ETIMEDOUT, "no response from", 1, seconds=60),
+        "a stalled listing": Row("delay", errno.ETIMEDOUT, "no response from", 1, "Query", LIST, seconds=60),
+        "slow headers": Row("slow_head", errno.ETIMEDOUT, "no response from", 1),
         "empty pages without end": Row("empty_pages", errno.ETIMEDOUT, "no response in time", op="Query", path=LIST),
     }),
     "not understood": ("5", {

@@ -214,7 +214,7 @@ def test_keys_in_the_environment_that_are_not_used_are_named(ddbfs, make_map):
     own = make_map(lambda text: text.replace("controller", "nobody"))
     env = {"AWS_ACCESS_KEY_ID": "DEMODEFAULTKEY000001", "AWS_SECRET_ACCESS_KEY": "x"}
     result = ddbfs("--map", own, "cat", f"/{SETTINGS}", env=env, expect=1)
-    assert "AWS_ACCESS_KEY_ID is not used where a profile is named so" in result.stderr
+    assert "AWS_ACCESS_KEY_ID is ignored because an option names the profile" in result.stderr
 
 
 # What a new user meets: one line, that says what to type.
@@ -250,8 +250,8 @@ MINUTES = {
         "[profile controller]\n", f"[controller]\n{KEYS}[prod]\n", {"AWS_PROFILE": "contoller"},
     ),
     "a section without its word": Minute(
-        f"profile controller (named by the map's environment prod) {NEITHER}; [controller] there is to "
-        "read [profile controller]",
+        f"profile controller (named by the map's environment prod) {NEITHER}; write [profile "
+        "controller] in place of [controller]",
         "[controller]\nregion = us-east-1\n", bare=False,
     ),
     "no region": Minute(

@@ -80,7 +80,7 @@ def test_who_gives_up_leaves_it_to_the_next(mount, slow_staging, process):
     for _ in range(2):
         with pytest.raises(OSError) as caught:
             (m / "staging" / SETTINGS).read_bytes()
-        assert caught.value.errno == errno.ETIMEDOUT and "no credentials came in time" in m.errors()
+        assert caught.value.errno == errno.ETIMEDOUT and "there were no credentials in time" in m.errors()
     assert any(map(is_running, runs(process)))
     (process / "go").touch()
     mounts.wait_until(lambda: not any(map(is_running, runs(process))), "the program's end")

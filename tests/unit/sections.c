@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/aws/profile.h"
+#include "core/aws/profiles.h"
 #include "core/json/json.h"
 
 static void free_line(char **line)

@@ -4,7 +4,6 @@
 #include <zlib.h>
 
 #include "core/aws/retry.h"
-#include "core/aws/skew.h"
 #include "core/dynamo/refusal.h"
 #include "core/net/gzip.h"
 #include "tests/unit/check.h"
@@ -672,7 +671,7 @@ static bool skew_of(const char *date, const char *age, int64_t elapsed_ms, int64
     struct http_header headers[] = {{"date", date}, {"age", age}};
     struct http_response response = {
         .headers = headers, .header_count = age ? 2 : 1, .elapsed_ms = elapsed_ms};
-    return skew_read(&response, 0, skew_ms);
+    return retry_read_skew(&response, 0, skew_ms);
 }
 
 static void skew_is_measured_from_the_middle(void)
@@ -695,8 +694,8 @@ static void skew_needs_a_fresh_and_readable_date(void)
 
 static void skews_differ_beyond_four_minutes(void)
 {
-    CHECK(!skew_differs(0, 240000) && !skew_differs(240000, 0));
-    CHECK(skew_differs(0, 240001) && skew_differs(240001, 0));
+    CHECK(!retry_skews_differ(0, 240000) && !retry_skews_differ(240000, 0));
+    CHECK(retry_skews_differ(0, 240001) && retry_skews_differ(240001, 0));
 }
 
 static bool is_count(const char *body, uint64_t *count)

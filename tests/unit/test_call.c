@@ -256,7 +256,7 @@ static void the_deadline_holds_while_credentials_are_waited_for(void)
     run(&scene, &request);
     CHECK_INT(scene.err.kind, ERROR_TIMED_OUT);
     CHECK_HAS(scene.err.text, "before the request could be sent");
-    CHECK_HAS(scene.err.text, "no credentials came in time");
+    CHECK_HAS(scene.err.text, "there were no credentials in time");
     CHECK(!error_is_outage(&scene.err)); /* the service might have said no */
     CHECK_INT(scene.done_ms, began_ms + 10000);
     /* They come all the same, for whoever is next. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/aws/partitions.h"
+#include "core/aws/arn.h"
 #include "core/aws/url.h"
 #include "tests/unit/check.h"
 
@@ -225,7 +225,7 @@ static void hosts_by_account(void)
     check_url(&scene, AWS_DYNAMODB, "123456789012",
               "https://dynamodb.us-gov-west-1.amazonaws.com/");
     setenv("AWS_REGION", "eu-west-1", 1);
-    check_refused(&scene, AWS_DYNAMODB, "a.b", "\"a.b\" is none");
+    check_refused(&scene, AWS_DYNAMODB, "a.b", "\"a.b\" is invalid");
     check_refused(&scene, AWS_DYNAMODB, "", "account id");
 }
 

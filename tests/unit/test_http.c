@@ -584,7 +584,7 @@ static void a_deadline_passes(void)
     struct http_request request = request_to(NULL);
     request.timeout_ms = 100;
     play(silence, &request, &call);
-    check_failed(&call, ERROR_TIMED_OUT, "no answer from 127.0.0.1:");
+    check_failed(&call, ERROR_TIMED_OUT, "no response from 127.0.0.1:");
     CHECK_HAS(call.err.text, "within 0.1 s");
 }
 
@@ -606,7 +606,7 @@ static void a_deadline_passes_in_the_queue(void)
     send_request(&stage, &second, &request);
     CHECK(loop_run(stage.loop));
     end_stage(&stage);
-    check_failed(&second, ERROR_TIMED_OUT, "no answer from 127.0.0.1:");
+    check_failed(&second, ERROR_TIMED_OUT, "no response from 127.0.0.1:");
     CHECK_INT(first.done, 0);
     CHECK_INT(stage.server.accepted, 1);
 }
@@ -630,7 +630,7 @@ static void answers_cut_short(void)
 
 static void no_answer_at_all(void)
 {
-    check_reset(ANSWER_AND_CLOSE(""), "without an answer");
+    check_reset(ANSWER_AND_CLOSE(""), "without a response");
 }
 
 static void check_size(size_t max_body, bool fits)
@@ -642,7 +642,7 @@ static void check_size(size_t max_body, bool fits)
     if (fits)
         check_answered(&call, 200, "hello");
     else
-        check_failed(&call, ERROR_BAD_ANSWER, "larger than the 4 bytes allowed");
+        check_failed(&call, ERROR_BAD_ANSWER, "larger than the limit of 4 bytes");
 }
 
 static void answers_too_large(void)
@@ -660,7 +660,7 @@ static void headers_too_large(void)
         buf_printf(&head, "X-Header-%d: something that is not short at all\r\n", i);
     buf_add_text(&head, "Content-Length: 0\r\n\r\n");
     play((struct script){.answer = buf_span(&head), .batch = 1}, NULL, &call);
-    check_failed(&call, ERROR_BAD_ANSWER, "larger than the 65536 bytes allowed");
+    check_failed(&call, ERROR_BAD_ANSWER, "larger than the limit of 65536 bytes");
 }
 
 static void nobody_listens(void)

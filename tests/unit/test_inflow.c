@@ -1,5 +1,5 @@
 /* How much of answers may be here at once. */
-#include "core/net/inflow.h"
+#include "core/net/admission.h"
 
 #include "tests/unit/check.h"
 
@@ -25,7 +25,7 @@ static void answers_come_in_as_long_as_there_is_room(void)
     CHECK(!inflow_next(&inflow));
     for (int i = 0; i < MANY; i++)
         inflow_leave(&inflow, &some[i]);
-    CHECK(inflow.bytes == 0 && inflow.going == 0 && !inflow.first);
+    CHECK(inflow.bytes == 0 && inflow.going == 0 && list_is_empty(&inflow.waiting));
 }
 
 /* One of them can always be larger than all that there is room for. */
@@ -62,7 +62,7 @@ static void who_waits_may_give_up(void)
     inflow_leave(&inflow, &d);
     inflow_leave(&inflow, &a);
     CHECK(inflow_next(&inflow) == &b && !inflow_next(&inflow));
-    CHECK(!inflow.first && inflow.end == &inflow.first);
+    CHECK(list_is_empty(&inflow.waiting) && !inflow.waiting.last);
     inflow_leave(&inflow, &b);
     inflow_leave(&inflow, &b); /* again is fine */
     CHECK(inflow.bytes == 0 && inflow.going == 0);

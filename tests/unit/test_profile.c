@@ -218,7 +218,7 @@ static void malformed_files_name_the_line(void)
     check_malformed(PROFILE_CONFIG, "[]\n", "line 1:");
     check_malformed(PROFILE_CONFIG, "[default]\n[]\n", "line 2:");
     check_malformed(PROFILE_CONFIG, "\xef\xbb\xbf[default]\n",
-                    "line 1: it begins with a byte order mark");
+                    "line 1: the file begins with a byte order mark");
     check_malformed(PROFILE_CONFIG, "[default]\ns3 =\n  a: b\n", "line 3:");
     check_malformed(PROFILE_CONFIG, "[default]\ns3 =\n  a = b\f c\n", "line 3:");
     check_malformed(PROFILE_CREDENTIALS, "[a]\n\n[b]\r[a]\n", "line 4:");

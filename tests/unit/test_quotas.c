@@ -1,5 +1,5 @@
 /* One quota a table. */
-#include "core/aws/quotas.h"
+#include "core/aws/retry.h"
 
 #include "tests/unit/check.h"
 
@@ -20,11 +20,11 @@ static void what_was_used_up_is_remembered(void)
     CHECK(quotas_init(&quotas, 0, 1));
     struct retry *jobs = quotas_take(&quotas, "jobs");
     jobs->tokens = 7;
-    quotas_refund(&quotas, jobs);
+    quotas_release(&quotas, jobs);
     jobs = quotas_take(&quotas, "jobs");
     CHECK_INT(jobs->tokens, 7);
     jobs->tokens = RETRY_TOKENS;
-    quotas_refund(&quotas, jobs);
+    quotas_release(&quotas, jobs);
     CHECK_INT(quotas.names.count, 0);
 }
 
@@ -37,7 +37,7 @@ static void names_that_are_made_up_fill_no_memory(void)
         snprintf(name, sizeof name, "t%d", i);
         struct retry *retry = quotas_take(&quotas, name);
         retry->tokens = 0;
-        quotas_refund(&quotas, retry);
+        quotas_release(&quotas, retry);
     }
     CHECK(quotas.names.count <= 1000);
 }
@@ -47,7 +47,7 @@ static void attempts_are_handed_on(void)
     CLEAN_UP(quotas_clean_up) struct quotas quotas;
     CHECK(quotas_init(&quotas, 6, 1));
     CHECK_INT(retry_attempts(quotas_take(&quotas, "jobs")), 6);
-    quotas_refund(&quotas, NULL);
+    quotas_release(&quotas, NULL);
 }
 
 static const struct check_test tests[] = {

@@ -225,16 +225,16 @@ static void a_refusal_costs_nothing(void)
 static void success_gives_back(void)
 {
     struct retry retry = {.tokens = 100};
-    retry_succeeded(&retry, RETRY_COST);
+    retry_refund(&retry, RETRY_COST);
     CHECK_INT(retry.tokens, 100 + RETRY_COST);
-    retry_succeeded(&retry, 0);
+    retry_refund(&retry, 0);
     CHECK_INT(retry.tokens, 101 + RETRY_COST);
 }
 
 static void the_bucket_does_not_overflow(void)
 {
     struct retry retry = {.tokens = RETRY_TOKENS - 1};
-    retry_succeeded(&retry, RETRY_COST);
+    retry_refund(&retry, RETRY_COST);
     CHECK_INT(retry.tokens, RETRY_TOKENS);
 }
 

@@ -1,5 +1,5 @@
 /* AWS_MAX_ATTEMPTS, AWS_RETRY_MODE and the profile's words for them. */
-#include "core/aws/retry_settings.h"
+#include "core/aws/settings.h"
 
 #include "tests/unit/check.h"
 
@@ -16,20 +16,21 @@ static int read_settings(const char *config, const char *attempts, const char *m
                          struct error *err)
 {
     CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
-    unsigned found = 0;
+    CLEAN_UP(aws_settings_clean_up) struct aws_settings settings = {0};
+    const struct aws_options options = {.profile = "p", .region = "r-1"};
     set("AWS_MAX_ATTEMPTS", attempts);
     set("AWS_RETRY_MODE", mode);
     CHECK(profile_parse(&profiles.config, PROFILE_CONFIG, span_text(config), "config", err));
-    bool ok = retry_settings_read(&profiles, "p", &found, err);
+    bool ok = aws_settings_init(&settings, &options, &profiles, err);
     set("AWS_MAX_ATTEMPTS", NULL);
     set("AWS_RETRY_MODE", NULL);
-    return ok ? (int)found : -1;
+    return ok ? (int)settings.max_attempts : -1;
 }
 
 static void nobody_says_anything(void)
 {
     struct error err;
-    CHECK_INT(read_settings("", NULL, NULL, &err), 0);
+    CHECK_INT(read_settings("[profile p]\n", NULL, NULL, &err), 0);
     CHECK_INT(read_settings("[profile p]\nmax_attempts =\n", "", "", &err), 0);
 }
 
@@ -46,9 +47,9 @@ static void the_variable_goes_before_the_profile(void)
 static void all_modes_are_one(void)
 {
     struct error err;
-    CHECK_INT(read_settings("", "3", "standard", &err), 3);
-    CHECK_INT(read_settings("", "3", "adaptive", &err), 3);
-    CHECK_INT(read_settings("", NULL, "legacy", &err), 0);
+    CHECK_INT(read_settings("[profile p]\n", "3", "standard", &err), 3);
+    CHECK_INT(read_settings("[profile p]\n", "3", "adaptive", &err), 3);
+    CHECK_INT(read_settings("[profile p]\n", NULL, "legacy", &err), 0);
 }
 
 static void what_the_cli_refuses_is_refused(void)
@@ -56,13 +57,13 @@ static void what_the_cli_refuses_is_refused(void)
     struct error err;
     static const char *const wrong[] = {"0", "-1", "many", "3x", " "};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        CHECK_INT(read_settings("", wrong[i], NULL, &err), -1);
+        CHECK_INT(read_settings("[profile p]\n", wrong[i], NULL, &err), -1);
         CHECK(err.kind == ERROR_INVALID);
         CHECK_HAS(err.text, "AWS_MAX_ATTEMPTS");
     }
     CHECK_INT(read_settings("[profile p]\nmax_attempts = x\n", NULL, NULL, &err), -1);
     CHECK_HAS(err.text, "max_attempts of profile p is \"x\"");
-    CHECK_INT(read_settings("", NULL, "sometimes", &err), -1);
+    CHECK_INT(read_settings("[profile p]\n", NULL, "sometimes", &err), -1);
     CHECK_HAS(err.text, "AWS_RETRY_MODE is \"sometimes\"");
 }
 

@@ -333,7 +333,7 @@ static void a_cache_that_cannot_be_written(void)
     CHECK(loop_run(scene.loop));
     fill_disk(false);
     CHECK_TEXT(scene.key, "ASIA1");
-    CHECK_HAS(buf_text(&scene.lines), "credentials of a role are not kept for later");
+    CHECK_HAS(buf_text(&scene.lines), "credentials of a role are not stored for later");
 }
 
 /* STS. */

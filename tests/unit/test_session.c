@@ -344,7 +344,7 @@ static void unknown_profile_names_the_known(void)
                       "profile y (named by AWS_PROFILE) is in neither");
     struct aws_options by_map = {.profile = "x", .profile_named_by = "the map's environment e"};
     check_no_start_of(&place, by_map, ERROR_DENIED, "profile x (named by the map's environment e)");
-    CHECK_HAS(place.err.text, "AWS_ACCESS_KEY_ID is not used");
+    CHECK_HAS(place.err.text, "AWS_ACCESS_KEY_ID is ignored");
 }
 
 static void malformed_file_is_an_error(void)

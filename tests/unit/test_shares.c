@@ -1,5 +1,5 @@
 /* Turns by key. */
-#include "core/net/shares.h"
+#include "core/net/admission.h"
 
 #include "tests/unit/check.h"
 

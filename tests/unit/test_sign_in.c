@@ -122,8 +122,8 @@ static void each_method_has_an_advice(void)
     check_advice("env", NULL, "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN");
     check_advice("shared-credentials-file", "x", "profile x: write fresh keys");
     check_advice("config-file", NULL, "profile default: write fresh keys");
-    check_advice("custom-process", "x", "profile x: look at what its credential_process prints");
-    check_advice("assume-role", "x", "profile x: it is assumed again");
+    check_advice("custom-process", "x", "profile x: check the output of its credential_process");
+    check_advice("assume-role", "x", "profile x: its role is assumed automatically");
     check_advice("sso", "x y", "sign in again: aws sso login --profile 'x y'");
     check_advice("sso", "default", "sign in again: aws sso login");
     check_advice("login", "x", "sign in again: aws login --profile x");
