@@ -17,16 +17,6 @@ void aws_fault_read_request_id(const struct http_response *response, char out[64
                    PRINTABLE_WORD);
 }
 
-/* The size of TEXT before MARK, whatever its case. */
-static size_t aws_fault_size_before(struct span text, const char *mark)
-{
-    size_t size = strlen(mark);
-    for (size_t at = 0; at + size <= text.size; at++)
-        if (strncasecmp(text.data + at, mark, size) == 0)
-            return at;
-    return text.size;
-}
-
 void aws_fault_copy_sentence(char *out, size_t size, struct span text)
 {
     static const char *const marks[] = {"\n",
@@ -37,8 +27,12 @@ void aws_fault_copy_sentence(char *out, size_t size, struct span text)
                                         "Canonical String",
                                         "Canonical Request",
                                         "String-to-Sign"};
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
-        text.size = aws_fault_size_before(text, marks[i]);
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        size_t mark = strlen(marks[i]);
+        for (size_t at = 0; at + mark <= text.size; at++)
+            if (strncasecmp(text.data + at, marks[i], mark) == 0)
+                text.size = at;
+    }
     while (text.size && strchr(". ", text.data[text.size - 1]))
         text.size--;
     printable_copy(out, size, text, "");

@@ -46,13 +46,6 @@ static void container_clean_up_request(struct credentials_request *base)
     buf_clean_up_secret(&request->token);
 }
 
-static void container_fail(struct container_request *request, const struct error *err)
-{
-    struct container_provider *provider = (struct container_provider *)request->base.provider;
-    credentials_failure_set(&provider->failure, &request->stamp, provider->base.context->loop, err);
-    credentials_request_fail(&request->base, err);
-}
-
 /* The address. */
 
 /* Whether HOST is on this machine or next to it, so that a token can be sent to it without TLS. */
@@ -185,6 +178,7 @@ static void container_on_response(void *arg, const struct http_response *respons
                                   const struct error *err)
 {
     struct container_request *request = arg;
+    struct container_provider *provider = (struct container_provider *)request->base.provider;
     struct credentials_result result = {.found = CREDENTIALS_FOUND};
     CLEAN_UP(document_clean_up) struct document *document = NULL;
     request->call = NULL;
@@ -197,10 +191,14 @@ static void container_on_response(void *arg, const struct http_response *respons
         document = document_parse(
             response->body, "the response of the container's credentials endpoint", &result.err);
     }
-    if (document && container_read_credentials(request, document, &result.credentials, &result.err))
+    if (document &&
+        container_read_credentials(request, document, &result.credentials, &result.err)) {
         credentials_request_finish(&request->base, &result);
-    else
-        container_fail(request, &result.err);
+        return;
+    }
+    credentials_failure_set(&provider->failure, &request->stamp, provider->base.context->loop,
+                            &result.err);
+    credentials_request_fail(&request->base, &result.err);
 }
 
 /* The provider. */

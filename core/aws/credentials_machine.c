@@ -174,13 +174,6 @@ static void machine_report_failure(struct machine_request *request, const struct
     request->fn(request, &result);
 }
 
-static void machine_fail_without_memory(struct machine_request *request)
-{
-    struct error err;
-    error_no_memory(&err);
-    machine_report_failure(request, &err);
-}
-
 /* Exactly one of RESPONSE and ERR is not NULL. */
 static void machine_report_absent(struct machine_request *request,
                                   const struct http_response *response, const struct error *err)
@@ -200,6 +193,7 @@ static void machine_send(struct machine_request *request, const char *method, co
                          local_call_fn *fn)
 {
     CLEAN_UP(buf_clean_up) struct buf url = {0};
+    struct error err;
     buf_printf(&url, "%slatest/%s", buf_text(&request->url), path);
     struct local_request to_send = {
         .name = machine_name,
@@ -212,8 +206,10 @@ static void machine_send(struct machine_request *request, const char *method, co
     };
     if (!url.failed && !request->path.failed && !request->token.failed)
         request->call = local_call_start(request->base.provider->context, &to_send, fn, request);
-    if (!request->call)
-        machine_fail_without_memory(request);
+    if (!request->call) {
+        error_no_memory(&err);
+        machine_report_failure(request, &err);
+    }
 }
 
 static void machine_on_text(void *arg, const struct http_response *response,

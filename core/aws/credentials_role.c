@@ -104,16 +104,6 @@ static const struct {
                                                       "machine, or it has no role"},
 };
 
-static void role_write_signer(struct buf *out, const struct role_plan *plan, size_t at)
-{
-    if (at + 1 < plan->count)
-        role_write_name(out, &plan->roles[at + 1]);
-    else if (plan->source)
-        buf_printf(out, "profile %.200s", plan->source);
-    else
-        buf_add_text(out, role_places[plan->signers].name);
-}
-
 static void role_explain_token(const struct role *role, const char *name, const struct error *why,
                                struct error *err)
 {
@@ -143,7 +133,12 @@ static void role_explain_signed(const struct role_request *request, const char *
     const char *profile =
         request->at + 1 < plan->count ? plan->roles[request->at + 1].profile : plan->source;
     CLEAN_UP(buf_clean_up) struct buf signer = {0};
-    role_write_signer(&signer, plan, request->at);
+    if (request->at + 1 < plan->count)
+        role_write_name(&signer, &plan->roles[request->at + 1]);
+    else if (plan->source)
+        buf_printf(&signer, "profile %.200s", plan->source);
+    else
+        buf_add_text(&signer, role_places[plan->signers].name);
     bool denied = strcmp(why->code, "AccessDenied") == 0;
     if (denied && role->mfa_serial && strstr(why->text, "MultiFactorAuthentication"))
         error_set(

@@ -51,14 +51,6 @@ struct document *document_new(void)
 
 /* Reading. */
 
-static bool document_is_blank(struct span text)
-{
-    for (size_t i = 0; i < text.size; i++)
-        if (!memchr(" \t\r\n", text.data[i], 4))
-            return false;
-    return true;
-}
-
 /* cJSON cuts a text at \u0000 without an error, so such a text is refused. */
 static bool document_has_zero(struct span text)
 {
@@ -121,8 +113,9 @@ struct document *document_parse(struct span text, const char *what, struct error
     ran_out = false;
     if (text.size > 0 && !document_has_zero(text))
         object = cJSON_ParseWithLengthOpts(text.data, text.size, &end, false);
-    if (object && cJSON_IsObject(object) &&
-        document_is_blank(span_from(text, (size_t)(end - text.data)))) {
+    for (; object && end < text.data + text.size && memchr(" \t\r\n", *end, 4); end++) {
+    }
+    if (object && cJSON_IsObject(object) && end == text.data + text.size) {
         if (document_store_digits(object->child, &text))
             return (struct document *)object;
         error_no_memory(err);

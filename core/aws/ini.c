@@ -44,23 +44,19 @@ static size_t ini_blank_size(struct span text)
                : 0;
 }
 
-/* The same for the end of TEXT, which is valid UTF-8. */
-static size_t ini_blank_size_at_end(struct span text)
-{
-    for (size_t size = 1; size <= 3 && size <= text.size; size++)
-        if (ini_blank_size(span_from(text, text.size - size)) == size)
-            return size;
-    return 0;
-}
-
 /* BLANKS gets the number of blanks before the text. */
 static struct span ini_trimmed_of(struct span text, size_t *blanks)
 {
     size_t size;
     for (*blanks = 0; (size = ini_blank_size(text)) > 0; ++*blanks)
         text = span_from(text, size);
-    while ((size = ini_blank_size_at_end(text)) > 0)
+    do {
+        size = 0;
+        for (size_t last = 1; last <= 3 && last <= text.size && size == 0; last++)
+            if (ini_blank_size(span_from(text, text.size - last)) == last)
+                size = last;
         text.size -= size;
+    } while (size > 0);
     return text;
 }
 
@@ -218,17 +214,6 @@ static bool ini_begin_section(struct ini_parser *parser, struct span header)
     return true;
 }
 
-/* The header is the text between the first bracket of a line and its last one; text behind it is
- * ignored. */
-static bool ini_is_header_line(struct span line, struct span *header)
-{
-    const char *end = line.data[0] == '[' ? memrchr(line.data, ']', line.size) : NULL;
-    if (!end || end < line.data + 2)
-        return false;
-    *header = span_of(line.data + 1, (size_t)(end - line.data) - 1);
-    return true;
-}
-
 /* Keys. */
 
 static bool ini_add_key(struct ini_parser *parser, struct span parent, struct span name,
@@ -314,41 +299,35 @@ static bool ini_add_nested(struct ini_parser *parser, struct span parent, struct
     return true;
 }
 
-static bool ini_continue_key(struct ini_parser *parser, struct span line)
-{
-    struct ini_key *key = &parser->ini->keys[parser->key];
-    if (key->value.size > 0 && !key->has_nested) {
-        ini_continue_value(parser, key, line);
-        return true;
-    }
-    key->has_nested = true;
-    key->value.size = (size_t)(line.data + line.size - key->value.data);
-    return ini_add_nested(parser, key->name, line);
-}
-
-static void ini_overwrite(struct ini *ini, struct span text)
-{
-    memset(ini->text.data + (text.data - ini->text.data), ' ', text.size);
-}
-
 /* A line that is indented deeper than the key above it belongs to that key, unless it is a comment.
  */
 static bool ini_parse_line(struct ini_parser *parser, struct span raw)
 {
+    struct ini *ini = parser->ini;
     size_t indent;
-    struct span header, line = ini_trimmed_of(raw, &indent);
+    struct span line = ini_trimmed_of(raw, &indent);
     if (line.size == 0) {
         parser->blanks++;
         return true;
     }
     if (line.data[0] == '#' || line.data[0] == ';') {
-        ini_overwrite(parser->ini, line);
+        memset(ini->text.data + (line.data - ini->text.data), ' ', line.size);
         return true;
     }
-    if (parser->key != INI_NONE && indent > parser->indent)
-        return ini_continue_key(parser, line);
-    if (ini_is_header_line(line, &header))
-        return ini_begin_section(parser, header);
+    if (parser->key != INI_NONE && indent > parser->indent) {
+        struct ini_key *key = &ini->keys[parser->key];
+        if (key->value.size > 0 && !key->has_nested) {
+            ini_continue_value(parser, key, line);
+            return true;
+        }
+        key->has_nested = true;
+        key->value.size = (size_t)(line.data + line.size - key->value.data);
+        return ini_add_nested(parser, key->name, line);
+    }
+    /* The header is the text between the first bracket and the last one; text behind is ignored. */
+    const char *end = line.data[0] == '[' ? memrchr(line.data, ']', line.size) : NULL;
+    if (end && end >= line.data + 2)
+        return ini_begin_section(parser, span_of(line.data + 1, (size_t)(end - line.data) - 1));
     return ini_begin_key(parser, line, indent);
 }
 

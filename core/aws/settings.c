@@ -451,19 +451,12 @@ static bool settings_resolve_retries(struct settings_lookup *in, struct error *e
                      buf_text(&by), (int)(value.size < 60 ? value.size : 60), value.data);
 }
 
-/* REQUESTS_CA_BUNDLE, a variable of Python, comes last, as in the AWS CLI. */
-static void settings_resolve_ca_bundle(struct settings_lookup *in)
-{
-    struct span path = span_text(NULL);
-    if (settings_find(in, AWS_SETTING_CA_BUNDLE, "AWS_CA_BUNDLE", "ca_bundle", &path) ||
-        settings_find_in_environment(in, AWS_SETTING_CA_BUNDLE, "REQUESTS_CA_BUNDLE", &path))
-        settings_store(in, &in->settings->ca_bundle, path);
-}
-
 bool aws_settings_init(struct aws_settings *settings, const struct aws_options *options,
                        const struct profiles *profiles, struct error *err)
 {
     struct settings_lookup in = {.settings = settings, .options = options, .profiles = profiles};
+    struct span path;
+    const char *url;
     *settings = (struct aws_settings){0};
     settings_resolve_profile(&in);
     if (!in.no_memory &&
@@ -471,8 +464,10 @@ bool aws_settings_init(struct aws_settings *settings, const struct aws_options *
          !settings_resolve_region(&in, err) || !settings_resolve_retries(&in, err)))
         return false;
     settings_resolve_urls(&in);
-    settings_resolve_ca_bundle(&in);
-    const char *url;
+    /* REQUESTS_CA_BUNDLE, a variable of Python, comes last, as in the AWS CLI. */
+    if (settings_find(&in, AWS_SETTING_CA_BUNDLE, "AWS_CA_BUNDLE", "ca_bundle", &path) ||
+        settings_find_in_environment(&in, AWS_SETTING_CA_BUNDLE, "REQUESTS_CA_BUNDLE", &path))
+        settings_store(&in, &settings->ca_bundle, path);
     return in.no_memory ? error_no_memory(err)
                         : aws_settings_url(settings, AWS_DYNAMODB, &url, err);
 }

@@ -47,17 +47,6 @@ static bool sign_in_version_of_package(const char *program, struct aws_cli *out)
     return found;
 }
 
-/* Version 1 is a script, so a binary is version 2. */
-static bool sign_in_is_binary(const char *program)
-{
-    char magic[4] = "";
-    FILE *file = fopen(program, "re");
-    bool read = file && fread(magic, 1, sizeof magic, file) == sizeof magic;
-    if (file)
-        fclose(file);
-    return read && memcmp(magic, "\177ELF", sizeof magic) == 0;
-}
-
 void aws_cli_find(const char *path, struct aws_cli *out)
 {
     char real[PATH_MAX];
@@ -72,8 +61,16 @@ void aws_cli_find(const char *path, struct aws_cli *out)
     if (!out->path[0] || !realpath(out->path, real))
         return;
     /* All programs of a snap are links to one binary. */
-    if (!sign_in_version_of_path(real, out) && !sign_in_version_of_package(real, out))
-        out->major = sign_in_is_binary(real) && !strstr(real, "/snap") ? 2 : 0;
+    if (sign_in_version_of_path(real, out) || sign_in_version_of_package(real, out))
+        return;
+    /* Version 1 is a script, so a binary is version 2. */
+    char magic[4] = "";
+    FILE *file = fopen(real, "re");
+    bool is_binary = file && fread(magic, 1, sizeof magic, file) == sizeof magic &&
+                     memcmp(magic, "\177ELF", sizeof magic) == 0;
+    if (file)
+        fclose(file);
+    out->major = is_binary && !strstr(real, "/snap") ? 2 : 0;
 }
 
 /* Found once: the PATH of a process is constant, and a version rarely changes. */

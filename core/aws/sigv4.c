@@ -18,38 +18,6 @@ static void sigv4_add_digest(struct buf *out, struct span data)
         out->failed = true;
 }
 
-static bool sigv4_is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-/* Blanks at the ends go, and a run of them inside becomes one space. */
-static void sigv4_add_header_value(struct buf *out, struct span value)
-{
-    bool pending = false, begun = false;
-    for (size_t i = 0; i < value.size; i++) {
-        if (sigv4_is_blank(value.data[i])) {
-            pending = begun;
-            continue;
-        }
-        if (pending)
-            buf_add_char(out, ' ');
-        buf_add_char(out, value.data[i]);
-        pending = false;
-        begun = true;
-    }
-}
-
-static void sigv4_add_headers(struct buf *out, const struct sigv4_request *request)
-{
-    for (size_t i = 0; i < request->header_count; i++) {
-        buf_add_text(out, request->headers[i].name);
-        buf_add_char(out, ':');
-        sigv4_add_header_value(out, request->headers[i].value);
-        buf_add_char(out, '\n');
-    }
-}
-
 static void sigv4_add_header_names(struct buf *out, const struct sigv4_request *request)
 {
     for (size_t i = 0; i < request->header_count; i++) {
@@ -62,7 +30,25 @@ static void sigv4_add_header_names(struct buf *out, const struct sigv4_request *
 void sigv4_canonical_request(struct buf *out, const struct sigv4_request *request)
 {
     buf_printf(out, "%s\n%s\n%s\n", request->method, request->path, request->query);
-    sigv4_add_headers(out, request);
+    for (size_t i = 0; i < request->header_count; i++) {
+        struct span value = request->headers[i].value;
+        bool pending = false, begun = false;
+        buf_add_text(out, request->headers[i].name);
+        buf_add_char(out, ':');
+        /* Blanks at the ends are removed, and a run of blanks inside becomes one space. */
+        for (size_t k = 0; k < value.size; k++) {
+            if (value.data[k] == ' ' || value.data[k] == '\t') {
+                pending = begun;
+                continue;
+            }
+            if (pending)
+                buf_add_char(out, ' ');
+            buf_add_char(out, value.data[k]);
+            pending = false;
+            begun = true;
+        }
+        buf_add_char(out, '\n');
+    }
     buf_add_char(out, '\n');
     sigv4_add_header_names(out, request);
     buf_add_char(out, '\n');
@@ -93,48 +79,27 @@ static void sigv4_wipe_key(struct signing_key *key)
     explicit_bzero(key, sizeof *key);
 }
 
-static struct span sigv4_key_span(const struct signing_key *key)
-{
-    return span_of((const char *)key->bytes, sizeof key->bytes);
-}
-
-/* Replaces KEY by the HMAC of DATA under it. */
-static bool sigv4_derive(struct signing_key *key, struct span data)
-{
-    CLEAN_UP(sigv4_wipe_key) struct signing_key next = {0};
-    if (!digest_hmac_sha256(sigv4_key_span(key), data, next.bytes))
-        return false;
-    *key = next;
-    return true;
-}
-
-/* The first key, from "AWS4" and the secret. */
-static bool sigv4_derive_first(struct signing_key *key, const char *secret, struct span day)
+/* Each key of the derivation is the HMAC of the next part under the key before. */
+static bool sigv4_add_signature(struct buf *out, const struct sigv4_scope *scope,
+                                const char *secret, struct span string_to_sign)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf start = {0};
+    CLEAN_UP(sigv4_wipe_key) struct signing_key key = {0}, next = {0};
+    const struct span parts[] = {span_of(scope->amz_date, DAY_SIZE), span_text(scope->region),
+                                 span_text(scope->service), SPAN_LITERAL("aws4_request"),
+                                 string_to_sign};
     /* All room at once: a buffer that grows leaves copies of a secret behind. */
     if (!buf_reserve(&start, strlen("AWS4") + strlen(secret)))
         return false;
     buf_add_text(&start, "AWS4");
     buf_add_text(&start, secret);
-    return digest_hmac_sha256(buf_span(&start), day, key->bytes);
-}
-
-static bool sigv4_derive_signing_key(struct signing_key *key, const struct sigv4_scope *scope,
-                                     const char *secret)
-{
-    return sigv4_derive_first(key, secret, span_of(scope->amz_date, DAY_SIZE)) &&
-           sigv4_derive(key, span_text(scope->region)) &&
-           sigv4_derive(key, span_text(scope->service)) &&
-           sigv4_derive(key, SPAN_LITERAL("aws4_request"));
-}
-
-static bool sigv4_add_signature(struct buf *out, const struct sigv4_scope *scope,
-                                const char *secret, struct span string_to_sign)
-{
-    CLEAN_UP(sigv4_wipe_key) struct signing_key key = {0};
-    if (!sigv4_derive_signing_key(&key, scope, secret) || !sigv4_derive(&key, string_to_sign))
-        return false;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        struct span under =
+            i == 0 ? buf_span(&start) : span_of((const char *)key.bytes, sizeof key.bytes);
+        if (!digest_hmac_sha256(under, parts[i], next.bytes))
+            return false;
+        key = next;
+    }
     digest_hex(out, key.bytes, sizeof key.bytes);
     return true;
 }

@@ -144,22 +144,6 @@ static struct document *sso_token_read(const struct sso_token *token, const stru
     return document;
 }
 
-/* The time at which the token expires; not known, with ERR filled, if the document is no token. */
-static struct instant sso_token_read_expiry(const struct sso_token *token,
-                                            const struct sso_login *login,
-                                            const struct document *document, struct error *err)
-{
-    char after[320];
-    struct instant expires = instant_parse(span_text(document_text(document, "expiresAt")));
-    bool has_token = document_word(document, "accessToken");
-    if (has_token && expires.known)
-        return expires;
-    snprintf(after, sizeof after, ": %.200s has no usable %s", token->path,
-             has_token ? "expiresAt" : "accessToken");
-    sso_token_fail(login, ERROR_DENIED, "no token for ", after, err);
-    return (struct instant){0};
-}
-
 /* The end of a refresh. */
 
 /* Copies the token of the response into the draft. */
@@ -266,14 +250,6 @@ static bool sso_token_write_body(struct buf *out, const struct document *token)
     if (whole)
         document_write(out, body);
     return whole && !out->failed;
-}
-
-/* Profiles of one session may trust different authorities. */
-static bool sso_token_has_authorities_of(const struct sso_token *token,
-                                         const struct credentials_context *context)
-{
-    const char *wanted = context->settings->ca_bundle, *used = token->ca_bundle;
-    return wanted && used ? strcmp(wanted, used) == 0 : wanted == used;
 }
 
 /* Takes DRAFT over, in case of failure too. */
@@ -388,15 +364,23 @@ enum sso_token_state sso_tokens_find(struct sso_tokens *tokens,
     }
     CLEAN_UP(document_clean_up)
     struct document *document = sso_token_read(token, login, &stamp, err);
-    struct instant expires = {0};
-    if (document)
-        expires = sso_token_read_expiry(token, login, document, err);
-    if (!expires.known)
+    if (!document)
         return SSO_TOKEN_FAILED;
+    struct instant expires = instant_parse(span_text(document_text(document, "expiresAt")));
+    bool has_token = document_word(document, "accessToken");
+    if (!has_token || !expires.known) {
+        char after[320];
+        snprintf(after, sizeof after, ": %.200s has no usable %s", token->path,
+                 has_token ? "expiresAt" : "accessToken");
+        return sso_token_fail(login, ERROR_DENIED, "no token for ", after, err);
+    }
     int64_t left_ms = expires.ms - sso_token_wall_ms(token);
     if (waiter && left_ms < SSO_TOKEN_EARLY_MS &&
         sso_token_refresh(token, context, login, waiter, &document, &stamp, left_ms > 0)) {
-        waiter->served = waiter->served || sso_token_has_authorities_of(token, context);
+        /* Profiles of one session may trust different authorities. */
+        const char *wanted = context->settings->ca_bundle, *used = token->ca_bundle;
+        if (wanted && used ? strcmp(wanted, used) == 0 : wanted == used)
+            waiter->served = true;
         list_append(&token->waiters, &waiter->node);
         return SSO_TOKEN_REFRESHING;
     }

@@ -62,41 +62,28 @@ enum stored_found stored_read(const char *path, struct buf *out, struct error *e
     }
 }
 
-/* Makes each missing folder of the file's path. */
-static bool stored_make_folders(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!made)
-            return false;
-    }
-    return true;
-}
-
-static bool stored_write_all(int fd, struct span text)
-{
-    while (text.size > 0) {
-        ssize_t wrote = write(fd, text.data, text.size);
-        if (wrote < 0 && errno != EINTR)
-            return false;
-        text = span_from(text, wrote > 0 ? (size_t)wrote : 0);
-    }
-    return true;
-}
-
 bool stored_write(const char *path, struct span text, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf draft = {0};
     buf_printf(&draft, "%s.XXXXXX", path);
     if (draft.failed)
         return error_no_memory(err);
-    /* mkostemp makes the file 0600. */
-    int fd = stored_make_folders(draft.data) ? mkostemp(draft.data, O_CLOEXEC) : -1;
+    for (char *slash = strchr(draft.data + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        bool made = mkdir(draft.data, 0700) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!made)
+            return stored_fail("write", path, err);
+    }
+    int fd = mkostemp(draft.data, O_CLOEXEC); /* makes the file 0600 */
     if (fd < 0)
         return stored_fail("write", path, err);
-    bool wrote = stored_write_all(fd, text);
+    bool wrote = true;
+    while (wrote && text.size > 0) {
+        ssize_t count = write(fd, text.data, text.size);
+        wrote = count >= 0 || errno == EINTR;
+        text = span_from(text, count > 0 ? (size_t)count : 0);
+    }
     wrote = close(fd) == 0 && wrote;
     if (wrote && rename(draft.data, path) == 0)
         return true;

@@ -39,17 +39,6 @@ static bool url_take_prefix(struct span *text, const char *prefix)
     return true;
 }
 
-static bool url_is_ipv6(struct span text)
-{
-    char address[INET6_ADDRSTRLEN];
-    struct in6_addr parsed;
-    if (text.size >= sizeof address)
-        return false;
-    memcpy(address, text.data, text.size);
-    address[text.size] = '\0';
-    return inet_pton(AF_INET6, address, &parsed) == 1;
-}
-
 static bool url_take_host(struct span *text, struct span *host)
 {
     size_t size = 0;
@@ -57,9 +46,16 @@ static bool url_take_host(struct span *text, struct span *host)
         const char *end = memchr(text->data, ']', text->size);
         if (!end)
             return false;
-        *host = span_of(text->data, (size_t)(end - text->data) + 1);
+        char address[INET6_ADDRSTRLEN];
+        struct in6_addr parsed;
+        size = (size_t)(end - text->data) - 1;
+        *host = span_of(text->data, size + 2);
         *text = span_from(*text, host->size);
-        return url_is_ipv6(span_of(host->data + 1, host->size - 2));
+        if (size >= sizeof address)
+            return false;
+        memcpy(address, host->data + 1, size);
+        address[size] = '\0';
+        return inet_pton(AF_INET6, address, &parsed) == 1;
     }
     while (size < text->size && (url_is_letter_or_digit(text->data[size]) ||
                                  memchr("-._", text->data[size], strlen("-._"))))
@@ -137,14 +133,6 @@ void aws_url_write_host(struct buf *out, const struct aws_url *url)
         buf_printf(out, ":%u", url->port);
 }
 
-static void url_drop_last_segment(struct buf *out, size_t from)
-{
-    size_t size = out->size;
-    while (size > from && out->data[size - 1] != '/')
-        size--;
-    buf_truncate(out, size > from ? size - 1 : from);
-}
-
 void aws_url_encode(struct buf *out, struct span text)
 {
     for (size_t i = 0; i < text.size; i++) {
@@ -165,8 +153,12 @@ void aws_url_write_signed_path(struct buf *out, struct span path)
         const char *slash = memchr(path.data, '/', path.size);
         struct span segment = span_of(path.data, slash ? (size_t)(slash - path.data) : path.size);
         path = span_from(path, segment.size + (slash ? 1 : 0));
-        if (span_is(segment, ".."))
-            url_drop_last_segment(out, from);
+        if (span_is(segment, "..")) {
+            size_t size = out->size;
+            while (size > from && out->data[size - 1] != '/')
+                size--;
+            buf_truncate(out, size > from ? size - 1 : from);
+        }
         if (segment.size == 0 || span_is(segment, ".") || span_is(segment, ".."))
             continue;
         buf_add_char(out, '/');

@@ -94,20 +94,6 @@ static const struct cause bad_proxy_address = {
     "; check HTTPS_PROXY and HTTP_PROXY: they take http://, https:// or socks5h://, a host and a "
     "port"};
 
-/* libcurl has several codes for an invalid address of a proxy, and quotes it with its password. */
-static bool failure_is_proxy_address_refused(const struct failure *failure)
-{
-    static const char start[] = "Unsupported proxy";
-    return failure->proxied && strncmp(failure->reason, start, strlen(start)) == 0;
-}
-
-static const struct cause *failure_connect_cause(const struct failure *failure)
-{
-    if (failure->os_error != ECONNREFUSED)
-        return &no_route;
-    return failure->proxied ? &refused_by_proxy : &refused;
-}
-
 static const struct cause *failure_listed_cause(int code)
 {
     for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++)
@@ -118,14 +104,19 @@ static const struct cause *failure_listed_cause(int code)
 
 static const struct cause *failure_find_cause(const struct failure *failure)
 {
+    static const char bad_address[] = "Unsupported proxy";
     if (failure->lost)
         return failure_listed_cause(CURLE_GOT_NOTHING);
     if (failure->proxy_status >= 300)
         return &bad_proxy;
-    if (failure_is_proxy_address_refused(failure))
+    /* libcurl has several codes for an invalid address of a proxy, and quotes it with its password.
+     */
+    if (failure->proxied && strncmp(failure->reason, bad_address, strlen(bad_address)) == 0)
         return &bad_proxy_address;
+    if (failure->code == CURLE_COULDNT_CONNECT && failure->os_error != ECONNREFUSED)
+        return &no_route;
     if (failure->code == CURLE_COULDNT_CONNECT)
-        return failure_connect_cause(failure);
+        return failure->proxied ? &refused_by_proxy : &refused;
     if (failure->code == CURLE_UNSUPPORTED_PROTOCOL && !failure->connected)
         return &bad_scheme;
     if (failure->code == CURLE_OK || (failure->code == CURLE_RECV_ERROR && failure->answered))

@@ -23,16 +23,6 @@ static void gzip_end_stream(z_stream *stream)
     inflateEnd(stream);
 }
 
-/* The length at the stream's end, modulo 4 GB. The peer may lie; it is a hint for the allocation.
- */
-static size_t gzip_reported_size(struct span data)
-{
-    size_t size = 0;
-    for (size_t i = 1; i <= 4 && data.size >= 4; i++)
-        size = size << 8 | (unsigned char)data.data[data.size - i];
-    return size;
-}
-
 static enum gzip_result gzip_inflate_all(z_stream *stream, size_t max, struct buf *out)
 {
     for (;;) {
@@ -61,7 +51,11 @@ static enum gzip_result gzip_inflate_all(z_stream *stream, size_t max, struct bu
 
 enum gzip_result gzip_inflate(struct span data, size_t max, struct buf *out)
 {
-    size_t reported = gzip_reported_size(data);
+    /* The length at the stream's end, modulo 4 GB. The peer may lie; it is a hint for the
+     * allocation. */
+    size_t reported = 0;
+    for (size_t i = 1; i <= 4 && data.size >= 4; i++)
+        reported = reported << 8 | (unsigned char)data.data[data.size - i];
     if (data.size > UINT_MAX)
         return GZIP_TOO_LARGE;
     CLEAN_UP(gzip_end_stream) z_stream stream = {0};

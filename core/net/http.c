@@ -58,8 +58,8 @@ struct http {
     const char *ca_over; /* AWS_CA_BUNDLE, before any request's; NULL if not set */
     const char *ca_else; /* REQUESTS_CA_BUNDLE, behind all; NULL: libcurl's default */
     bool starved;        /* the loop refused a timer or a descriptor: memory ran out */
-    bool delivering;     /* http_deliver_finished is running */
-    bool destroyed;      /* no request begins any more; http_deliver_finished frees it at its end */
+    bool delivering;     /* http_drive calls back */
+    bool destroyed;      /* no request begins any more; http_drive frees it at its end */
 };
 
 /* The head of a response, received line by line. */
@@ -184,18 +184,6 @@ static size_t http_on_header(char *data, size_t unit, size_t count, void *arg)
     return transfer->too_large || transfer->head.text.failed ? 0 : size;
 }
 
-/* If the head has a length, all room is reserved at once. The peer may lie, so the limit applies.
- */
-static bool http_make_room(struct transfer *transfer, size_t size)
-{
-    curl_off_t reported = -1;
-    if (!transfer->body.data)
-        curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &reported);
-    if (reported > (curl_off_t)size && (size_t)reported <= transfer->max_body)
-        size = (size_t)reported;
-    return buf_reserve_within(&transfer->body, size, transfer->max_body);
-}
-
 static size_t http_on_body(char *data, size_t unit, size_t count, void *arg)
 {
     struct transfer *transfer = arg;
@@ -203,7 +191,16 @@ static size_t http_on_body(char *data, size_t unit, size_t count, void *arg)
     transfer->too_large = size > transfer->max_body - transfer->body.size;
     if (!transfer->too_large && !inflow_take(&transfer->http->inflow, &transfer->incoming, size))
         return CURL_WRITEFUNC_PAUSE; /* libcurl buffers these bytes, and reads no more */
-    if (transfer->too_large || !http_make_room(transfer, size))
+    /* If the head has a length, all room is reserved at once. The peer may lie, so the limit
+     * applies.
+     */
+    curl_off_t reported = -1;
+    if (!transfer->body.data)
+        curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &reported);
+    bool is_usable = reported > (curl_off_t)size && (size_t)reported <= transfer->max_body;
+    if (transfer->too_large ||
+        !buf_reserve_within(&transfer->body, is_usable ? (size_t)reported : size,
+                            transfer->max_body))
         return 0;
     buf_add(&transfer->body, data, size);
     return size;
@@ -438,18 +435,6 @@ static void http_finish(struct transfer *transfer, CURLcode code)
 
 /* libcurl on the loop. */
 
-static struct transfer *http_next_finished(struct http *http, CURLcode *code)
-{
-    int left = 0;
-    CURLMsg *message = curl_multi_info_read(http->multi, &left);
-    if (!message)
-        return NULL;
-    struct transfer *transfer = NULL;
-    *code = message->data.result;
-    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
-    return transfer;
-}
-
 static void http_free_http(struct http *http)
 {
     while (http->idle_count > 0)
@@ -465,23 +450,21 @@ static void http_free_http(struct http *http)
 }
 
 /* A callback may destroy the transport; no other transfer is finished then. */
-static void http_deliver_finished(struct http *http)
+static void http_drive(struct http *http, curl_socket_t fd, int ready)
 {
-    CURLcode code = CURLE_OK;
-    struct transfer *transfer;
+    int running = 0, left = 0;
+    CURLMsg *message;
+    curl_multi_socket_action(http->multi, fd, ready, &running);
     http->delivering = true;
-    while ((transfer = http_next_finished(http, &code)))
+    while ((message = curl_multi_info_read(http->multi, &left))) {
+        struct transfer *transfer = NULL;
+        CURLcode code = message->data.result;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
         http_finish(transfer, code);
+    }
     http->delivering = false;
     if (http->destroyed)
         http_free_http(http);
-}
-
-static void http_drive(struct http *http, curl_socket_t fd, int ready)
-{
-    int running = 0;
-    curl_multi_socket_action(http->multi, fd, ready, &running);
-    http_deliver_finished(http);
 }
 
 static void http_on_ready(void *arg, uint32_t events)
@@ -519,47 +502,32 @@ static int http_on_curl_timer(CURLM *multi, long timeout_ms, void *arg)
     return 0;
 }
 
-static uint32_t http_events_for(int what)
-{
-    return (what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0) |
-           (what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0);
-}
-
-static void http_remove_watch(struct http *http, struct watch *watch)
-{
-    if (!watch)
-        return;
-    curl_multi_assign(http->multi, watch->fd, NULL);
-    loop_remove_io(watch->io);
-    free(watch);
-}
-
-static void http_add_watch(struct http *http, curl_socket_t fd, int what)
-{
-    struct watch *watch = calloc(1, sizeof *watch);
-    if (watch) {
-        *watch = (struct watch){.http = http, .fd = fd};
-        watch->io = loop_add_io(http->loop, fd, http_events_for(what), http_on_ready, watch);
-    }
-    if (watch && watch->io && curl_multi_assign(http->multi, fd, watch) == CURLM_OK)
-        return;
-    http->starved = true;
-    if (watch)
-        loop_remove_io(watch->io);
-    free(watch);
-}
-
 static int http_on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *assigned)
 {
     (void)easy;
     struct http *http = arg;
     struct watch *watch = assigned;
-    if (what == CURL_POLL_REMOVE)
-        http_remove_watch(http, watch);
-    else if (watch)
-        loop_change_io(watch->io, http_events_for(what));
-    else
-        http_add_watch(http, fd, what);
+    uint32_t events = (what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0) |
+                      (what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0);
+    if (what != CURL_POLL_REMOVE && watch) {
+        loop_change_io(watch->io, events);
+        return 0;
+    }
+    if (what != CURL_POLL_REMOVE) {
+        watch = calloc(1, sizeof *watch);
+        if (watch) {
+            *watch = (struct watch){.http = http, .fd = fd};
+            watch->io = loop_add_io(http->loop, fd, events, http_on_ready, watch);
+        }
+        if (watch && watch->io && curl_multi_assign(http->multi, fd, watch) == CURLM_OK)
+            return 0;
+        http->starved = true;
+    } else if (watch) {
+        curl_multi_assign(http->multi, fd, NULL);
+    }
+    if (watch)
+        loop_remove_io(watch->io);
+    free(watch);
     return 0;
 }
 
@@ -639,14 +607,6 @@ static bool http_set_callbacks(CURL *easy, struct transfer *transfer)
            curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer) == CURLE_OK;
 }
 
-static bool http_has_header(const struct http_request *request, const char *name)
-{
-    for (size_t i = 0; i < request->header_count; i++)
-        if (strncasecmp(request->headers[i], name, strlen(name)) == 0)
-            return true;
-    return false;
-}
-
 static bool http_add_line(struct curl_slist **list, const char *line)
 {
     struct curl_slist *longer = curl_slist_append(*list, line);
@@ -659,10 +619,14 @@ static bool http_add_line(struct curl_slist **list, const char *line)
 static bool http_set_head(struct transfer *transfer, const struct http_request *request)
 {
     static const char *const unwanted[] = {"Expect:", "Accept:", "Content-Type:"};
-    for (size_t i = 0; i < sizeof unwanted / sizeof unwanted[0]; i++)
-        if (!http_has_header(request, unwanted[i]) &&
-            !http_add_line(&transfer->request_head, unwanted[i]))
+    for (size_t i = 0; i < sizeof unwanted / sizeof unwanted[0]; i++) {
+        bool is_wanted = false;
+        for (size_t k = 0; k < request->header_count; k++)
+            is_wanted = is_wanted ||
+                        strncasecmp(request->headers[k], unwanted[i], strlen(unwanted[i])) == 0;
+        if (!is_wanted && !http_add_line(&transfer->request_head, unwanted[i]))
             return false;
+    }
     for (size_t i = 0; i < request->header_count; i++)
         if (!http_add_line(&transfer->request_head, request->headers[i]))
             return false;
@@ -681,17 +645,6 @@ static bool http_set_body(CURL *easy, const struct http_request *request)
            http_set_text(easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
-static bool http_set_request(struct transfer *transfer, const struct http_request *request)
-{
-    CURL *easy = transfer->easy;
-    return http_set_text(easy, CURLOPT_URL, transfer->url) &&
-           http_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS,
-                         (long)http_connect_timeout_ms(transfer)) &&
-           http_set_common(easy, transfer->http) && http_set_age(easy, transfer->http) &&
-           http_set_peers(transfer, request) && http_set_callbacks(easy, transfer) &&
-           http_set_head(transfer, request) && http_set_body(easy, request);
-}
-
 static struct transfer *http_new_transfer(struct http *http, const struct http_request *request)
 {
     struct transfer *transfer = calloc(1, sizeof *transfer);
@@ -704,7 +657,12 @@ static struct transfer *http_new_transfer(struct http *http, const struct http_r
     transfer->connect_timeout_ms = request->connect_timeout_ms;
     transfer->max_body = request->max_body;
     transfer->sent_ms = http_now_ms(http);
-    if (transfer->easy && transfer->url && http_set_request(transfer, request))
+    CURL *easy = transfer->easy;
+    if (easy && transfer->url && http_set_text(easy, CURLOPT_URL, transfer->url) &&
+        http_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)http_connect_timeout_ms(transfer)) &&
+        http_set_common(easy, http) && http_set_age(easy, http) &&
+        http_set_peers(transfer, request) && http_set_callbacks(easy, transfer) &&
+        http_set_head(transfer, request) && http_set_body(easy, request))
         return transfer;
     http_free_transfer(transfer);
     return NULL;

@@ -38,15 +38,6 @@ static const char *proxy_find(struct span scheme)
     return found;
 }
 
-static struct span proxy_trimmed(struct span text)
-{
-    while (text.size > 0 && isspace((unsigned char)text.data[text.size - 1]))
-        text.size--;
-    while (text.size > 0 && isspace((unsigned char)text.data[0]))
-        text = span_from(text, 1);
-    return text;
-}
-
 /* Whether HOST is NAME, or a host of the domain NAME. */
 static bool proxy_is_within(struct span host, struct span name)
 {
@@ -72,7 +63,11 @@ static bool proxy_is_left_out(struct span host)
         return true;
     while (list && *list) {
         size_t size = strcspn(list, ",");
-        struct span name = proxy_trimmed(span_of(list, size));
+        struct span name = span_of(list, size);
+        while (name.size > 0 && isspace((unsigned char)name.data[name.size - 1]))
+            name.size--;
+        while (name.size > 0 && isspace((unsigned char)name.data[0]))
+            name = span_from(name, 1);
         while (name.size > 0 && name.data[0] == '.')
             name = span_from(name, 1);
         if (name.size > 0 &&
