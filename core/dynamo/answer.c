@@ -1,4 +1,3 @@
-/* What the service's good answers say. */
 #include "core/dynamo/answer.h"
 
 #include <math.h>
@@ -11,12 +10,12 @@
 #include "core/dynamo/refusal.h"
 #include "core/net/gzip.h"
 
-/* How long an honest answer can be. The service bounds items by their size as it counts them: 400
- * KB for one, 1 MB for the page of a Query (and the item that passes it), 16 MB for a batch. JSON
- * is longer: a byte of a name or a text that has to be escaped takes six, an empty text in a list
- * counts as one byte and takes nine ({"S":""},). No item takes more than ten times its size; a
- * whole batch of such items, at more than four times its size, is refused rather than given all
- * that memory. So is an answer of more values than that: each holds 16 bytes beside the text. */
+/* The bounds of a response. The service bounds the size of items: 400 KB for one, 1 MB for a page
+ * of a Query (and the item that passes it), 16 MB for a batch. JSON is longer: an escaped byte
+ * takes six, an empty text in a list counts as one byte and takes nine ({"S":""},). No item takes
+ * more than ten times its size. A batch of more than four times its size is refused, to bound
+ * memory. So is a response of more values than MOST_VALUES, each of which takes 16 bytes beside the
+ * text. */
 enum {
     KB = 1024,
     MB = 1024 * 1024,
@@ -25,20 +24,20 @@ enum {
     BATCH_SIZE = 16 * MB,
     BATCH_JSON = 4,
     MOST_VALUES = 8 * MB,
-    BESIDES = MB, /* what is no item: a position, unprocessed keys, consumed capacity */
+    BESIDES = MB, /* all but items: a position, unprocessed keys, consumed capacity */
     MAX_TABLE = 4 * MB,
     MAX_NAMES = MB,
-    MAX_OBJECT = 64 * KB,     /* one small object of a table's */
-    MAX_BACKUPS = MB * 3 / 2, /* the service says: 1 MB a page */
+    MAX_OBJECT = 64 * KB,     /* a small object that describes a table */
+    MAX_BACKUPS = MB * 3 / 2, /* documented: 1 MB a page */
     MAX_REFUSAL = MB,
     MOST_COUNTED = MB + 1, /* of a page: no item is smaller than a byte, and one passes its end */
 };
 
-size_t answer_limit(const struct answer_question *question)
+size_t answer_limit(const struct sent_request *sent)
 {
     size_t batch = (size_t)BATCH_SIZE * BATCH_JSON;
-    size_t items = (size_t)ITEM_SIZE * MOST_JSON * question->read->key_count;
-    switch (question->op) {
+    size_t items = (size_t)ITEM_SIZE * MOST_JSON * sent->read->key_count;
+    switch (sent->op) {
     case DYNAMO_GET_ITEM:
         return (size_t)ITEM_SIZE * MOST_JSON + BESIDES;
     case DYNAMO_BATCH_GET_ITEM:
@@ -59,10 +58,10 @@ size_t answer_limit(const struct answer_question *question)
     return MAX_REFUSAL;
 }
 
-size_t answer_limit_of_rounds(const struct answer_question *question)
+size_t answer_limit_of_rounds(const struct sent_request *sent)
 {
-    size_t one = answer_limit(question);
-    size_t all = (size_t)ITEM_SIZE * BATCH_JSON * question->read->key_count;
+    size_t one = answer_limit(sent);
+    size_t all = (size_t)ITEM_SIZE * BATCH_JSON * sent->read->key_count;
     return one > all ? one : all;
 }
 
@@ -76,7 +75,7 @@ void answer_destroy(struct answer *answer)
     free(answer);
 }
 
-/* The checksum is taken over the bytes as they were sent, before any decompression. */
+/* The checksum is that of the bytes before decompression. */
 static bool answer_check_sum(const struct http_response *response, struct error *err)
 {
     const char *told = http_header(response, "x-amz-crc32");
@@ -86,31 +85,31 @@ static bool answer_check_sum(const struct http_response *response, struct error 
     unsigned long long sum = strtoull(told, &end, 10);
     if (end != told && *end == '\0' && sum == gzip_crc32(response->body))
         return true;
-    error_set(err, ERROR_BAD_ANSWER,
-              "the answer's checksum is wrong (HTTP %d, %zu bytes): it was damaged on its way; if "
-              "this stays so, look for a proxy that changes answers",
-              response->status, response->body.size);
+    error_set(
+        err, ERROR_BAD_ANSWER,
+        "the checksum of a response is wrong (HTTP %d, %zu bytes): it was damaged on the way; if "
+        "this persists, look for a proxy that changes responses",
+        response->status, response->body.size);
     memcpy(err->code, RETRY_CHECKSUM_CODE, sizeof RETRY_CHECKSUM_CODE);
     return false;
 }
 
-static bool answer_refuse_as_too_large(const struct answer_question *question,
+static bool answer_refuse_as_too_large(const struct sent_request *sent,
                                        const struct http_response *response, size_t limit,
                                        const char *unit, struct error *err)
 {
     return error_set(err, ERROR_BAD_ANSWER,
-                     "the answer to %s is larger than any that the service gives (HTTP %d, "
-                     "more than %zu %s); is %s an endpoint of DynamoDB?",
-                     dynamo_op_name(question->op), response->status, limit, unit,
-                     question->endpoint);
+                     "the response to %s is larger than any of the service (HTTP %d, more than "
+                     "%zu %s); check that %s is an endpoint of DynamoDB",
+                     dynamo_op_name(sent->op), response->status, limit, unit, sent->endpoint);
 }
 
-/* Takes the JSON over, or inflates it: either way it stands in memory once. */
-static bool answer_take_body(struct answer *answer, const struct answer_question *question,
+/* Takes the JSON over, or inflates it: it is in memory once. */
+static bool answer_take_body(struct answer *answer, const struct sent_request *sent,
                              const struct http_response *response, struct error *err)
 {
     const char *encoding = http_header(response, "Content-Encoding");
-    size_t limit = response->status == 200 ? answer_limit(question) : MAX_REFUSAL;
+    size_t limit = response->status == 200 ? answer_limit(sent) : MAX_REFUSAL;
     enum gzip_result result = response->body.size > limit ? GZIP_TOO_LARGE : GZIP_WHOLE;
     if (result == GZIP_WHOLE && encoding && strcasecmp(encoding, "gzip") == 0)
         result = gzip_inflate(response->body, limit, &answer->body);
@@ -119,16 +118,18 @@ static bool answer_take_body(struct answer *answer, const struct answer_question
     else if (result == GZIP_WHOLE)
         buf_add_span(&answer->body, response->body);
     if (result == GZIP_DAMAGED)
-        return error_set(err, ERROR_BAD_ANSWER,
-                         "the answer's compression is damaged (HTTP %d, %zu bytes)",
-                         response->status, response->body.size);
+        return error_set(
+            err, ERROR_BAD_ANSWER,
+            "the compression of a response is damaged (HTTP %d, %zu bytes); try again, and "
+            "look for a proxy that changes responses",
+            response->status, response->body.size);
     if (result == GZIP_TOO_LARGE)
-        return answer_refuse_as_too_large(question, response, limit / MB, "MB", err);
+        return answer_refuse_as_too_large(sent, response, limit / MB, "MB", err);
     return result == GZIP_WHOLE && !answer->body.failed ? true : error_no_memory(err);
 }
 
-/* Text that is no JSON leaves an empty document; the root is then absent. */
-static bool answer_parse(struct answer *answer, const struct answer_question *question,
+/* Invalid JSON leaves an empty document, whose root is absent. */
+static bool answer_parse(struct answer *answer, const struct sent_request *sent,
                          const struct http_response *response, struct error *err)
 {
     struct json_fault fault = {0};
@@ -139,7 +140,7 @@ static bool answer_parse(struct answer *answer, const struct answer_question *qu
     if (fault.what && strcmp(fault.what, "out of memory") == 0)
         return error_no_memory(err);
     if (fault.what && strcmp(fault.what, JSON_TOO_MANY) == 0)
-        return answer_refuse_as_too_large(question, response, MOST_VALUES, "values", err);
+        return answer_refuse_as_too_large(sent, response, MOST_VALUES, "values", err);
     return true;
 }
 
@@ -148,7 +149,7 @@ static struct json answer_root_of(const struct answer *answer)
     return answer->doc.count ? json_root(&answer->doc) : (struct json){0};
 }
 
-/* Text that outlives the document's escapes; false when VALUE is no string. */
+/* Copies the unescaped text into the arena. False when VALUE is no string. */
 static bool answer_copy_text(struct answer *answer, struct json value, struct span *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -179,7 +180,7 @@ static bool answer_collect_items(struct answer *answer, struct json array)
     return true;
 }
 
-/* An answer without an item is a proven miss only if it says nothing that is not DynamoDB's. */
+/* A response without an item proves "not found" only if it has no unknown member. */
 static bool answer_is_miss(struct json root)
 {
     size_t known = json_present(json_member(root, "ConsumedCapacity"));
@@ -197,8 +198,8 @@ static bool answer_read_item(struct answer *answer, struct json root)
     return answer_is_item(item);
 }
 
-/* What a batch says of the one table that it asks; absent when it says nothing. OK is false when
- * it speaks of others. */
+/* The member of the requested table; absent if there is none. OK is false if another table has one.
+ */
 static struct json answer_of_table(struct json tables, const struct read *read, bool *ok)
 {
     struct json name = json_first(tables);
@@ -208,8 +209,8 @@ static struct json answer_of_table(struct json tables, const struct read *read, 
     return *ok && json_present(name) ? json_next(name) : (struct json){0};
 }
 
-/* Records that are not there are missing from the table's list, which may then be empty. An answer
- * that speaks of the table neither there nor among what it left undone says nothing of them. */
+/* Items that are not found are absent from the table's list, which may be empty. A response without
+ * that list and without unprocessed keys proves nothing. */
 static bool answer_read_batch(struct answer *answer, const struct read *read, struct json root)
 {
     bool ok = true;
@@ -228,8 +229,8 @@ static bool answer_read_batch(struct answer *answer, const struct read *read, st
     return !json_present(items) || answer_collect_items(answer, items);
 }
 
-/* Where the answer goes on: NAME, of TYPE. The last page has none, or an empty one. Anything else
- * must not pass for the end. */
+/* The position for the next page: the member NAME of TYPE. The last page has none, or an empty one.
+ * Any other value must not pass for the end. */
 static bool answer_read_resume(struct answer *answer, struct json root, const char *name,
                                enum json_type type)
 {
@@ -241,7 +242,7 @@ static bool answer_read_resume(struct answer *answer, struct json root, const ch
     return json_is(last, type);
 }
 
-/* Whether NAME, if it is there, is the number COUNT. */
+/* Whether the member NAME is absent, or the number COUNT. */
 static bool answer_agrees(struct json root, const char *name, size_t count)
 {
     int64_t told;
@@ -249,8 +250,8 @@ static bool answer_agrees(struct json root, const char *name, size_t count)
     return !json_present(value) || (json_read_int(value, &told) && told == (int64_t)count);
 }
 
-/* How many items were read for a page of COUNT. Without a filter these are all: a local server may
- * add one that the next page begins with. A local server may also not state the number. */
+/* The number of items that were read for a page of COUNT: without a filter COUNT, because a local
+ * server may count the first item of the next page, too, or state no number. */
 static size_t answer_scanned_of(const struct read *read, struct json root, size_t count)
 {
     int64_t told;
@@ -272,8 +273,8 @@ static bool answer_read_number(struct json root, const char *name, int64_t *out)
     return json_read_int(json_member(root, name), out) && *out >= 0 && *out <= MOST_COUNTED;
 }
 
-/* Whether COUNT can be what is left of SCANNED items: all of them without a filter. Where a further
- * page follows, dynoxide also counts as scanned the item that page begins with. */
+/* Whether COUNT of SCANNED items can have passed the filter; without one that is all. dynoxide
+ * counts the first item of a further page as scanned, too. */
 static bool answer_is_left_of(const struct read *read, const struct answer *answer, int64_t count,
                               int64_t scanned)
 {
@@ -282,8 +283,7 @@ static bool answer_is_left_of(const struct read *read, const struct answer *answ
                               : count == scanned || (again && count + 1 == scanned);
 }
 
-/* How many items there are, and none of them: a server that sends items, or no number, has not
- * understood the request. */
+/* A count has no items: a server that sends items, or no number, did not understand the request. */
 static bool answer_count_items(struct answer *answer, const struct read *read, struct json root)
 {
     struct json items = json_member(root, "Items");
@@ -298,7 +298,7 @@ static bool answer_count_items(struct answer *answer, const struct read *read, s
     return none && answer_is_left_of(read, answer, count, scanned);
 }
 
-/* A filter leaves out items that were read. */
+/* Counts the items that were read, also those that the filter left out. */
 static size_t answer_read_count_of(const struct answer *answer, struct json root)
 {
     int64_t told;
@@ -306,7 +306,7 @@ static size_t answer_read_count_of(const struct answer *answer, struct json root
     return is_told && told > (int64_t)answer->item_count ? (size_t)told : answer->item_count;
 }
 
-/* What is no text is a name all the same, which no table can have. */
+/* A value that is no text becomes a name that no table can have. */
 static void answer_copy_name(struct answer *answer, struct json value, struct span *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -399,7 +399,7 @@ static bool answer_read_included(struct answer *answer, struct json owner, struc
     return true;
 }
 
-/* What need not be told; where it is told it is a text. */
+/* An optional text. */
 static bool answer_read_word(struct answer *answer, struct json value, struct span *out)
 {
     *out = span_text("");
@@ -407,7 +407,7 @@ static bool answer_read_word(struct answer *answer, struct json value, struct sp
            answer_copy_text(answer, value, out);
 }
 
-/* Likewise a count. */
+/* An optional count. */
 static bool answer_read_count(struct json value, int64_t *out)
 {
     *out = -1;
@@ -438,7 +438,7 @@ static bool answer_read_date(struct json value, int64_t *out_ms)
     return true;
 }
 
-/* A table that was never billed on demand says nothing of a mode: it has units of its own. */
+/* A table that was never billed on demand has no billing mode, but provisioned units. */
 static bool answer_read_billing(struct answer *answer, struct json table, struct table_info *info)
 {
     struct json mode = json_member(json_member(table, "BillingModeSummary"), "BillingMode");
@@ -519,11 +519,11 @@ static bool answer_read_backups(struct answer *answer, const struct read *read, 
     return true;
 }
 
-static bool answer_read_content(struct answer *answer, const struct answer_question *question,
+static bool answer_read_content(struct answer *answer, const struct sent_request *sent,
                                 struct json root)
 {
-    const struct read *read = question->read;
-    switch (question->op) {
+    const struct read *read = sent->read;
+    switch (sent->op) {
     case DYNAMO_GET_ITEM:
         return answer_read_item(answer, root);
     case DYNAMO_BATCH_GET_ITEM:
@@ -546,8 +546,7 @@ static bool answer_read_content(struct answer *answer, const struct answer_quest
     return false;
 }
 
-/* One object, or for a batch an array of them. False when what is told can't be what was
- * consumed. */
+/* One object, or for a batch an array of them. False if the number is invalid. */
 static bool answer_read_capacity(struct answer *answer, struct json root)
 {
     struct json consumed = json_member(root, "ConsumedCapacity");
@@ -559,7 +558,7 @@ static bool answer_read_capacity(struct answer *answer, struct json root)
     return answer_read_double(units, &answer->capacity) && answer->capacity >= 0;
 }
 
-/* DynamoDB's own type of content. Others' JSON may look like an answer that says nothing. */
+/* DynamoDB's own content type: the JSON of another server may look like an empty response. */
 static bool answer_is_dynamos(const struct http_response *response)
 {
     static const char type[] = "application/x-amz-json-1.0";
@@ -568,7 +567,7 @@ static bool answer_is_dynamos(const struct http_response *response)
            strchr("; ", told[sizeof type - 1]);
 }
 
-/* Of two members of one name another reader might take the other. No answer has many. */
+/* Two members of one name are refused: another reader might take the other one. */
 static bool answer_members_differ(struct json root)
 {
     enum { MAX_MEMBERS = 16 };
@@ -585,30 +584,30 @@ static bool answer_members_differ(struct json root)
     return true;
 }
 
-static bool answer_read_success(struct answer *answer, const struct answer_question *question,
+static bool answer_read_success(struct answer *answer, const struct sent_request *sent,
                                 const struct http_response *response, struct error *err)
 {
     struct json root = answer_root_of(answer);
     if (!answer_is_dynamos(response) || !json_is(root, JSON_OBJECT) ||
-        !answer_members_differ(root) || !answer_read_content(answer, question, root) ||
+        !answer_members_differ(root) || !answer_read_content(answer, sent, root) ||
         !answer_read_capacity(answer, root))
-        return fault_foreign(question, response, err);
+        return refusal_set_foreign(sent, response, err);
     answer->read_count = answer_read_count_of(answer, root);
     return answer->arena.failed ? error_no_memory(err) : true;
 }
 
-static bool answer_read_response(struct answer *answer, const struct answer_question *question,
+static bool answer_read_response(struct answer *answer, const struct sent_request *sent,
                                  const struct http_response *response, struct error *err)
 {
-    if (!answer_check_sum(response, err) || !answer_take_body(answer, question, response, err) ||
-        !answer_parse(answer, question, response, err))
+    if (!answer_check_sum(response, err) || !answer_take_body(answer, sent, response, err) ||
+        !answer_parse(answer, sent, response, err))
         return false;
     if (response->status == 200)
-        return answer_read_success(answer, question, response, err);
-    return fault_read(question, response, answer_root_of(answer), err);
+        return answer_read_success(answer, sent, response, err);
+    return refusal_read(sent, response, answer_root_of(answer), err);
 }
 
-/* What of RESPONSE has not been read yet is read for it. */
+/* Parses RESPONSE as far as that has not been done yet. */
 static double answer_stated_in(struct answer *answer, const struct http_response *response,
                                size_t most)
 {
@@ -642,8 +641,8 @@ static void answer_release(struct page_owner *owner)
     answer_destroy((struct answer *)owner);
 }
 
-struct answer *answer_new(const struct answer_question *question,
-                          const struct http_response *response, double *stated, struct error *err)
+struct answer *answer_new(const struct sent_request *sent, const struct http_response *response,
+                          double *stated, struct error *err)
 {
     struct answer *answer = calloc(1, sizeof *answer);
     if (stated)
@@ -656,7 +655,7 @@ struct answer *answer_new(const struct answer_question *question,
     answer->took_ms = response->elapsed_ms;
     answer->capacity = -1;
     aws_fault_read_request_id(response, answer->request_id);
-    if (answer_read_response(answer, question, response, err)) {
+    if (answer_read_response(answer, sent, response, err)) {
         answer->owner.bytes = sizeof *answer + answer->body.capacity + json_memory(&answer->doc) +
                               arena_memory(&answer->arena);
         return answer;
@@ -664,7 +663,7 @@ struct answer *answer_new(const struct answer_question *question,
     err->http_status = response->status;
     memcpy(err->request_id, answer->request_id, sizeof err->request_id);
     if (stated)
-        *stated = answer_stated_in(answer, response, answer_limit(question));
+        *stated = answer_stated_in(answer, response, answer_limit(sent));
     answer_destroy(answer);
     return NULL;
 }

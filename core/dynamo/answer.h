@@ -1,52 +1,48 @@
-/* A response taken apart: its checksum, compression and JSON, then what was read, or a typed
- * error that says what happened and what to do. */
+/* A parsed response: its checksum, compression and JSON, then its content, or a typed error. */
 #ifndef DDBFS_CORE_DYNAMO_ANSWER_H
 #define DDBFS_CORE_DYNAMO_ANSWER_H
 
 #include "core/base/arena.h"
 #include "core/base/error.h"
-#include "core/dynamo/sent_request.h"
+#include "core/dynamo/request.h"
 #include "core/json/json.h"
 #include "core/net/transport.h"
 #include "core/source/source.h"
 
-/* What one response held. The values below refer to its own document, so it never moves. */
+/* The content of one response. The values point into its own document, so it never moves. */
 struct answer {
     struct page_owner owner; /* first: a pointer to it is a pointer to this; answer_destroy */
-    struct answer *next;     /* for an owner who keeps several */
     struct buf body;         /* the JSON, inflated */
     struct json_doc doc;
-    struct arena arena; /* all below */
+    struct arena arena; /* of all below */
     struct json *items;
     size_t item_count;
     uint64_t counted;   /* see struct page */
-    size_t scanned;     /* how many were read, before a filter */
+    size_t scanned;     /* items that were read before the filter */
     struct span *names; /* of tables */
     size_t name_count;
-    struct table_info *table; /* NULL unless one was asked for */
-    struct json description;  /* of a table, its expiry or its recovery; absent unless asked for */
-    struct json resume;       /* what request_place goes on from; absent at the end */
+    struct table_info *table; /* of DescribeTable; else NULL */
+    struct json description;  /* of a table, its expiry or its recovery; else absent */
+    struct json resume;       /* the position for request_write; absent at the end */
     int64_t took_ms;          /* see struct page */
-    double capacity;          /* read capacity units; < 0 when not told */
-    struct spent lost;        /* on requests for the same that brought no answer */
-    size_t read_count;        /* items that were read for it, those that a filter left out too */
+    double capacity;          /* RCU; < 0: not stated */
+    struct spent lost;        /* by earlier requests without a valid response */
+    size_t read_count;        /* items that were read, also those that the filter left out */
     char request_id[64];
 };
 
-/* The largest answer that the question can honestly have, in bytes of JSON: as many are taken, as
- * they are sent and when they are inflated, and no more. */
-size_t answer_limit(const struct answer_question *question);
+/* The most bytes of JSON that a valid response has: no more are received or inflated. */
+size_t answer_limit(const struct sent_request *sent);
 
-/* The same of the records that a batch brings in all its rounds. */
-size_t answer_limit_of_rounds(const struct answer_question *question);
+/* The same of all items of a batch, in all its rounds. */
+size_t answer_limit_of_rounds(const struct sent_request *sent);
 
-/* Reads RESPONSE, which is not needed afterwards; its body is taken out of its holder, if it has
- * one. NULL with ERR filled, code, status and request id included, and in STATED (may be NULL) the
- * units that the rejected response states all the same; < 0: none. */
-struct answer *answer_new(const struct answer_question *question,
-                          const struct http_response *response, double *stated, struct error *err);
-/* The units that RESPONSE states, of at most MOST bytes of JSON, whatever else it holds; < 0: none.
- */
+/* Reads RESPONSE, which is not needed afterwards; its body is moved out of its holder, if it has
+ * one. NULL with ERR filled, code, status and request id included. STATED (may be NULL) gets the
+ * units that a rejected response states; < 0: none. */
+struct answer *answer_new(const struct sent_request *sent, const struct http_response *response,
+                          double *stated, struct error *err);
+/* The units that RESPONSE states, in at most MOST bytes of JSON; < 0: none. */
 double answer_stated(const struct http_response *response, size_t most);
 void answer_destroy(struct answer *answer); /* NULL is fine */
 

@@ -1,34 +1,60 @@
-/* The source and its calls: pages on demand. */
+/* The source DynamoDB: cost estimates, calls, pages on demand. */
 #include "core/dynamo/dynamo.h"
 
 #include <stdlib.h>
 
 #include "core/aws/retry.h"
 #include "core/base/printable.h"
-#include "core/dynamo/answer.h"
-#include "core/dynamo/cli_command.h"
-#include "core/dynamo/exchange.h"
 #include "core/dynamo/hedge.h"
 #include "core/dynamo/inventory.h"
 #include "core/dynamo/request.h"
-#include "core/dynamo/request_words.h"
+#include "core/dynamo/request_print.h"
 #include "core/dynamo/verify.h"
-#include "core/dynamo/weights.h"
 #include "core/source/retries.h"
 
-/* A batch of 16 MB ends where it is, and leaves the rest unprocessed. */
-enum { FULL_BATCH_BYTES = 8 << 20 };
+enum {
+    FULL_BATCH_BYTES = 8 << 20, /* a batch ends at 16 MB, and leaves the rest unprocessed */
 
-/* Of pages that are paid with care: nobody knows a partition before its first entries have come,
- * and the next may be others. */
-enum { FIRST_ENTRIES = 8, BOLDER = 4 };
+    /* The service counts steps of 4 KB. A page ends with the item that passes 1 MB, a batch with
+     * the item that passes 16 MB; no item is larger than 400 KB. */
+    STEP_BYTES = 4096,
+    PAGE_BYTES = 1 << 20,
+    ITEM_BYTES = 400 * 1024,
+    BATCH_BYTES = 16 << 20,
+    ITEM_STEPS = ITEM_BYTES / STEP_BYTES,
+
+    WEIGHTS = 64, /* tables and indexes whose items' sizes are stored */
+    PRIOR = 16,   /* an average of sizes counts as so many items against new ones */
+
+    /* Entries of the first page that a limited payer pays for, and the growth of later pages:
+     * another partition may have larger items. */
+    FIRST_ENTRIES = 8,
+    BOLDER = 4,
+};
+
+/* The average size of the items of one table or index. */
+struct weight {
+    char *name;         /* owned: the table, a line end, and the index; NULL: unused */
+    double entry_bytes; /* of an item in a page */
+    double key_steps;   /* of an item that is read by its key, in steps */
+    unsigned long used; /* the time of its last use, as a count */
+};
+
+/* An estimate of the next request's consumption, in RCU. */
+struct outlay {
+    double units;
+    double least;   /* without as many the request is not sent */
+    double most;    /* no request of its kind consumes more */
+    uint32_t limit; /* entries of a page, 0: no limit; or keys */
+};
 
 struct dynamo {
-    struct source source; /* first, so that a source is a dynamo */
+    struct source source; /* first: a pointer to it is a pointer to this */
     struct exchange_link link;
     struct hedging hedging;
-    struct weights weights;
-    struct quotas quotas;        /* one a table; of an endpoint, as the whole source is */
+    struct weight weights[WEIGHTS]; /* the one that was not used for longest is replaced */
+    unsigned long weight_uses;
+    struct quotas quotas;        /* one a table */
     struct inventory *inventory; /* owned */
     int64_t deadline_ms;
     bool may_scan;
@@ -36,28 +62,28 @@ struct dynamo {
 
 struct dynamo_call {
     struct source_call base; /* first: a pointer to it is a pointer to this */
-    struct answer_question question;
+    struct sent_request sent;
     struct request request;
     struct verify verify;
-    struct buf resume; /* JSON: where the next request goes on; empty at the end */
+    struct buf resume; /* JSON: the position of the next request; empty at the end */
     struct hedged *exchange;
     struct retry *retry;             /* the table's quota; given back at the end */
     struct loop_timer *timer;        /* before a batch's next round, or a refusal */
     struct payer_turn turn;          /* while the payer holds the next request */
-    struct inventory_wait diagnosis; /* before an error that names what there is instead */
-    struct error why;                /* that error, or what a refusal says */
-    uint32_t wanted;                 /* entries of a Read's limit that were not asked for yet */
-    uint32_t bold;                   /* entries of the next page, if it is paid with care */
+    struct inventory_wait diagnosis; /* before an error that names what exists instead */
+    struct error why;                /* that error, or a refusal */
+    uint32_t wanted;                 /* entries of a Read's limit that are not requested yet */
+    uint32_t bold;                   /* the most entries of the next page of a limited payer */
     /* The page under way. */
     int64_t deadline_at_ms;
-    struct answer *answer; /* owned; the last one, until it is handed over */
+    struct answer *answer; /* owned; the last one, until it is delivered */
     unsigned requests;
-    double capacity; /* < 0: no answer has stated any */
-    double doubted;  /* that it may have consumed beside */
-    unsigned paid;   /* by the last round that brought nothing */
-    size_t unasked;  /* keys of a batch that are still unprocessed */
-    size_t waiting;  /* of these, those that no request has asked for, as they could not be paid */
-    bool is_full;    /* the last answer held as much as one may: what was left was not throttled */
+    double capacity; /* < 0: no response has stated any */
+    double doubted;  /* the most that requests without a stated consumption took beside */
+    unsigned paid;   /* retry tokens of the last round that brought no item */
+    size_t unasked;  /* keys of a batch that are unprocessed */
+    size_t waiting;  /* of these, those of no request yet, because the payer has too little left */
+    bool is_full;    /* the last response was full: its unprocessed keys were not throttled */
 };
 
 static struct dynamo *dynamo_of(const struct dynamo_call *call)
@@ -66,6 +92,120 @@ static struct dynamo *dynamo_of(const struct dynamo_call *call)
 }
 
 static bool dynamo_request(struct dynamo_call *call);
+
+/* Estimates, learnt from what responses state. */
+
+/* The RCU of one step: the least that a request for an item consumes. */
+static double dynamo_step_units(const struct read *read)
+{
+    return read->consistent ? 1 : 0.5;
+}
+
+static bool dynamo_is_weight_of(const struct weight *weight, const struct read *read)
+{
+    size_t size = strlen(read->table);
+    return weight->name && strncmp(weight->name, read->table, size) == 0 &&
+           weight->name[size] == '\n' &&
+           strcmp(weight->name + size + 1, read->index ? read->index : "") == 0;
+}
+
+/* The weight of READ's table or index; a new one of one step an item, in place of the one that was
+ * not used for longest. Without memory for its name it is not found again. */
+static struct weight *dynamo_find_weight(struct dynamo *dynamo, const struct read *read)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    struct weight *found = &dynamo->weights[0];
+    for (size_t i = 0; i < WEIGHTS; i++) {
+        struct weight *each = &dynamo->weights[i];
+        if (dynamo_is_weight_of(each, read)) {
+            each->used = ++dynamo->weight_uses;
+            return each;
+        }
+        if (each->used < found->used)
+            found = each;
+    }
+    free(found->name);
+    buf_printf(&name, "%s\n%s", read->table, read->index ? read->index : "");
+    *found = (struct weight){buf_steal(&name, NULL), STEP_BYTES, 1, ++dynamo->weight_uses};
+    return found;
+}
+
+/* The most that COUNT keys consume. The size of each item is rounded up to steps. */
+static double dynamo_most_of_keys(size_t count, double step)
+{
+    double each = (double)count * ITEM_STEPS;
+    double whole = (double)(BATCH_BYTES + ITEM_BYTES) / STEP_BYTES + (double)count;
+    return step * (each < whole ? each : whole);
+}
+
+/* Covers as many of COUNT keys as LEFT pays for, whatever their size, but at least one. */
+static struct outlay dynamo_estimate_keys(struct dynamo *dynamo, const struct read *read,
+                                          size_t count, double left)
+{
+    double step = dynamo_step_units(read), steps = dynamo_find_weight(dynamo, read)->key_steps;
+    while (count > 1 && dynamo_most_of_keys(count, step) > left)
+        count--;
+    return (struct outlay){.units = (double)count * step * (steps > 1 ? steps : 1),
+                           .least = (double)count * step,
+                           .most = dynamo_most_of_keys(count, step),
+                           .limit = (uint32_t)count};
+}
+
+/* A page of COUNT entries (0: no limit). If half of LEFT does not pay for any page, the page has as
+ * many entries as half of LEFT is expected to pay for, at most BOLD, at least one. LEFT suffices
+ * then even if the items are twice as large as expected. */
+static struct outlay dynamo_estimate_page(struct dynamo *dynamo, const struct read *read,
+                                          uint32_t count, double left, uint32_t bold)
+{
+    const struct weight *weight = dynamo_find_weight(dynamo, read);
+    double step = dynamo_step_units(read), bytes = PAGE_BYTES + weight->entry_bytes;
+    uint64_t limit = count;
+    if (left / 2 < step * (PAGE_BYTES + ITEM_BYTES) / STEP_BYTES) {
+        uint64_t most = (uint64_t)(left / 2 / step * STEP_BYTES / weight->entry_bytes);
+        most = most < 1 ? 1 : most < bold ? most : bold;
+        limit = limit > 0 && limit < most ? limit : most;
+    }
+    if (limit > 0 && (double)limit * weight->entry_bytes < bytes)
+        bytes = (double)limit * weight->entry_bytes;
+    uint64_t steps = ((uint64_t)bytes + STEP_BYTES - 1) / STEP_BYTES;
+    uint64_t most = PAGE_BYTES + ITEM_BYTES;
+    if (limit > 0 && limit * ITEM_BYTES < most)
+        most = limit * ITEM_BYTES;
+    return (struct outlay){
+        .units = step * (double)(steps > 0 ? steps : 1),
+        .least = step,
+        .most = step * (double)(most / STEP_BYTES),
+        .limit = (uint32_t)limit,
+    };
+}
+
+static double dynamo_mean(double known, double sum, size_t count)
+{
+    return (known * PRIOR + sum) / (double)(PRIOR + count);
+}
+
+/* Adds a response to the weight of its table or index. The response's unprocessed keys are among
+ * those of the request. */
+static void dynamo_learn(struct dynamo_call *call, const struct answer *answer)
+{
+    const struct read *read = call->base.read;
+    size_t keys = call->unasked - call->waiting - json_count(answer->resume);
+    double steps = answer->capacity / dynamo_step_units(read), bytes = steps * STEP_BYTES;
+    bool is_page = call->sent.op == DYNAMO_QUERY || call->sent.op == DYNAMO_SCAN;
+    bool is_keys = call->sent.op == DYNAMO_GET_ITEM || call->sent.op == DYNAMO_BATCH_GET_ITEM;
+    if (answer->capacity <= 0 || !(is_page || is_keys))
+        return;
+    struct weight *weight = dynamo_find_weight(dynamo_of(call), read);
+    size_t count = is_page ? answer->read_count : keys;
+    if (is_keys)
+        weight->key_steps = dynamo_mean(weight->key_steps, steps, count);
+    else if (count > 0 && bytes > weight->entry_bytes * (double)count)
+        weight->entry_bytes = bytes / (double)count;
+    else if (count > 0)
+        weight->entry_bytes = dynamo_mean(weight->entry_bytes, bytes, count);
+}
+
+/* The end of a page. */
 
 static int64_t dynamo_now_ms(const struct dynamo_call *call)
 {
@@ -85,9 +225,9 @@ static void dynamo_report_failure(struct dynamo_call *call, const struct error *
     call->base.fn(call->base.arg, NULL, &copy);
 }
 
-/* Whose inventory has what ERR misses: that of the table where an index is missing, the account's
- * (NULL) where the table is. */
-static const char *dynamo_searched(const struct dynamo_call *call, const struct error *err)
+/* The inventory that completes ERR: of the table if an index was not found, of the account (NULL)
+ * if the table was not found. */
+static const char *dynamo_inventory_of(const struct dynamo_call *call, const struct error *err)
 {
     return strcmp(err->code, "ResourceNotFoundException") == 0 ? NULL : call->base.read->table;
 }
@@ -95,30 +235,29 @@ static const char *dynamo_searched(const struct dynamo_call *call, const struct 
 static void dynamo_on_diagnosis(void *arg)
 {
     struct dynamo_call *call = arg;
-    const char *table = dynamo_searched(call, &call->why);
-    inventory_report(dynamo_of(call)->inventory, table,
-                     table ? call->base.read->index : call->base.read->table, &call->why);
+    const struct read *read = call->base.read;
+    const char *table = dynamo_inventory_of(call, &call->why);
+    inventory_report(dynamo_of(call)->inventory, table, table ? read->index : read->table,
+                     &call->why);
     dynamo_report_failure(call, &call->why);
 }
 
-/* The end of a page in ERR, which is told with what was asked, and where a table or an index is
- * missing with those that there are. */
+/* Ends the page with ERR. If a table or an index was not found, the error names those that exist.
+ */
 static void dynamo_fail(struct dynamo_call *call, const struct error *err)
 {
     const struct read *read = call->base.read;
     struct error *why = &call->why;
     *why = *err;
-    why->operation = dynamo_op_name(call->question.op);
-    if (call->question.op != DYNAMO_LIST_TABLES)
+    why->operation = dynamo_op_name(call->sent.op);
+    if (call->sent.op != DYNAMO_LIST_TABLES)
         printable_copy(why->table, sizeof why->table, span_text(read->table), "");
     printable_copy(why->index, sizeof why->index, span_text(read->index), "");
-    if (why->kind != ERROR_NO_TABLE) {
+    if (why->kind != ERROR_NO_TABLE)
         dynamo_report_failure(call, why);
-        return;
-    }
-    if (!inventory_request(dynamo_of(call)->inventory, dynamo_searched(call, why),
-                           call->deadline_at_ms, call->base.payer, &call->diagnosis,
-                           dynamo_on_diagnosis, call))
+    else if (!inventory_load(dynamo_of(call)->inventory, dynamo_inventory_of(call, why),
+                             call->deadline_at_ms, call->base.payer, &call->diagnosis,
+                             dynamo_on_diagnosis, call))
         dynamo_on_diagnosis(call);
 }
 
@@ -135,21 +274,15 @@ static void dynamo_clean_up_owner(struct page_owner **owner)
         (*owner)->release(*owner);
 }
 
-static void dynamo_count_items(struct dynamo_stats *stats, enum read_kind kind,
-                               const struct answer *answer)
-{
-    bool is_page = kind == READ_QUERY || kind == READ_SCAN;
-    stats->pages += is_page;
-    *(is_page ? &stats->listed : &stats->fetched) += answer->item_count + answer->counted;
-}
-
-/* Hands the page over. Its memory is no longer the call's: FN may end the call, or ask for more,
- * and still read the page, or keep it. */
+/* Delivers the page. Its memory is not the call's any more: FN may end the call or request the next
+ * page, and still read this page or take it over. */
 static void dynamo_deliver(struct dynamo_call *call)
 {
     struct answer *answer = call->answer;
+    struct dynamo_stats *stats = &dynamo_of(call)->link.stats;
+    bool is_list = call->base.read->kind == READ_QUERY || call->base.read->kind == READ_SCAN;
     CLEAN_UP(dynamo_clean_up_owner) struct page_owner *owner = &answer->owner;
-    /* Keys that wait are not in the answer, so that it does not state all that are left. */
+    /* The response does not have the keys that wait, so its position lacks them. */
     struct json position = call->waiting > 0 ? (struct json){0} : answer->resume;
     struct page page = {
         .items = answer->items,
@@ -170,12 +303,15 @@ static void dynamo_deliver(struct dynamo_call *call)
         .request_id = answer->request_id,
     };
     call->answer = NULL;
-    dynamo_count_items(&dynamo_of(call)->link.stats, call->base.read->kind, answer);
+    stats->pages += is_list;
+    *(is_list ? &stats->listed : &stats->fetched) += answer->item_count + answer->counted;
     if (call->resume.failed)
         dynamo_fail_without_memory(call);
     else
         call->base.fn(call->base.arg, &page, NULL);
 }
+
+/* Rounds of a batch. */
 
 static void dynamo_next_round(void *arg)
 {
@@ -193,10 +329,10 @@ static bool dynamo_wait_for_round(struct dynamo_call *call, int64_t delay_ms)
     return call->timer != NULL;
 }
 
-/* Keys that stay unprocessed are throttling that is not called so. A round that brought nothing is
- * tried again as a request that was throttled is: after as long, as often and at the same price.
- * False when it is not. */
-static bool dynamo_try_round_again(struct dynamo_call *call)
+/* Unprocessed keys are throttling under another name. A round that brought no item is repeated as a
+ * throttled request is: after the same delay, as often, at the same price. False if it is not
+ * repeated. */
+static bool dynamo_retry_round(struct dynamo_call *call)
 {
     static const struct error throttled = {.kind = ERROR_THROTTLED,
                                            .code = "ProvisionedThroughputExceededException"};
@@ -212,19 +348,18 @@ static bool dynamo_try_round_again(struct dynamo_call *call)
 static void dynamo_fail_unprocessed(struct dynamo_call *call)
 {
     struct error err;
-    error_set(
-        &err, ERROR_THROTTLED,
-        "table %s is throttled: %zu keys of %zu stayed unprocessed, tried %u time%s; try again "
-        "later, or more slowly",
-        call->base.read->table, call->unasked, call->base.read->key_count, call->requests,
-        call->requests == 1 ? "" : "s");
+    error_set(&err, ERROR_THROTTLED,
+              "table %s is throttled: %zu keys of %zu stayed unprocessed after %u "
+              "request%s; try again later, or read fewer items at once",
+              call->base.read->table, call->unasked, call->base.read->key_count, call->requests,
+              call->requests == 1 ? "" : "s");
     memcpy(err.request_id, call->answer->request_id, sizeof err.request_id);
     err.http_status = 200;
     dynamo_fail(call, &err);
 }
 
-/* Each round of a batch that got on is a page of its own, so that one answer at a time is held. One
- * that did not has nothing to tell; no key is ever taken for absent because of that. */
+/* Each round that brought an item is a page of its own, so that one response at a time is in
+ * memory. No key is reported as not found because of a round without items. */
 static void dynamo_continue_with_batch(struct dynamo_call *call)
 {
     size_t left = json_count(call->answer->resume) + call->waiting;
@@ -233,7 +368,7 @@ static void dynamo_continue_with_batch(struct dynamo_call *call)
         call->answer->body.size >= FULL_BATCH_BYTES || !json_present(call->answer->resume);
     call->unasked = left;
     if (call->waiting > 0 && call->resume.size == 0)
-        buf_add_text(&call->resume, "[]"); /* the keys are chosen when they are asked for */
+        buf_add_text(&call->resume, "[]"); /* dynamo_choose_keys fills it */
     if (got_on) {
         if (call->paid)
             retry_refund(call->retry, call->paid);
@@ -241,33 +376,11 @@ static void dynamo_continue_with_batch(struct dynamo_call *call)
         dynamo_deliver(call);
         return;
     }
-    if (!dynamo_try_round_again(call))
+    if (!dynamo_retry_round(call))
         dynamo_fail_unprocessed(call);
 }
 
-/* What the answer took tells what the next will. */
-static void dynamo_learn(struct dynamo_call *call, const struct answer *answer)
-{
-    struct weights *weights = &dynamo_of(call)->weights;
-    if (answer->capacity <= 0)
-        return;
-    switch (call->question.op) {
-    case DYNAMO_GET_ITEM:
-    case DYNAMO_BATCH_GET_ITEM:
-        weights_learn_keys(weights, call->base.read,
-                           call->unasked - call->waiting - json_count(answer->resume),
-                           answer->capacity);
-        break;
-    case DYNAMO_QUERY:
-    case DYNAMO_SCAN:
-        weights_learn_page(weights, call->base.read, answer->read_count, answer->capacity);
-        break;
-    default:
-        break;
-    }
-}
-
-/* The answer of the round before, if there was one, had nothing to tell. */
+/* Replaces the response of the round before, which brought no item. */
 static void dynamo_store_answer(struct dynamo_call *call, struct answer *answer)
 {
     dynamo_drop_answer(call);
@@ -301,8 +414,8 @@ static void dynamo_on_answer(void *arg, struct answer *answer, const struct erro
         dynamo_fail(call, &why);
         return;
     }
-    dynamo_learn(call, answer); /* its unprocessed keys are among those of the request */
-    if (call->question.op == DYNAMO_BATCH_GET_ITEM)
+    dynamo_learn(call, answer);
+    if (call->sent.op == DYNAMO_BATCH_GET_ITEM)
         dynamo_continue_with_batch(call);
     else
         dynamo_deliver(call);
@@ -315,50 +428,49 @@ static void dynamo_on_refusal(void *arg)
     dynamo_fail(call, &call->why);
 }
 
-/* What the next request is expected to consume, and how much of the Read it asks for. */
-static struct outlay dynamo_outlay_of(struct dynamo_call *call)
+/* The outlay of the next request, and how much of the Read it covers. */
+static struct outlay dynamo_estimate(struct dynamo_call *call)
 {
-    struct weights *weights = &dynamo_of(call)->weights;
+    struct dynamo *dynamo = dynamo_of(call);
     double left = payer_left(call->base.payer);
-    switch (call->question.op) {
+    switch (call->sent.op) {
     case DYNAMO_QUERY:
     case DYNAMO_SCAN:
-        return weights_of_page(weights, call->base.read, call->wanted, left, call->bold);
+        return dynamo_estimate_page(dynamo, call->base.read, call->wanted, left, call->bold);
     case DYNAMO_GET_ITEM:
     case DYNAMO_BATCH_GET_ITEM:
-        return weights_of_keys(weights, call->base.read, call->unasked, left);
+        return dynamo_estimate_keys(dynamo, call->base.read, call->unasked, left);
     default:
         return (struct outlay){0}; /* it consumes nothing */
     }
 }
 
-/* The next page has LIMIT entries. What is wanted beyond it is asked for with the page after it. */
-static void dynamo_cut_page(struct dynamo_call *call, uint32_t limit)
+/* Limits the next page to LIMIT entries. The rest of the Read's limit follows with later pages. */
+static void dynamo_limit_page(struct dynamo_call *call, uint32_t limit)
 {
     call->bold = call->bold < UINT32_MAX / BOLDER ? call->bold * BOLDER : call->bold;
     call->request.page = limit;
     call->wanted = limit < call->wanted ? call->wanted - limit : 0;
 }
 
-/* Asks for the first COUNT of the keys that have not been read yet; the others wait. */
-static void dynamo_cut_batch(struct dynamo_call *call, size_t count)
+/* Chooses the first COUNT of the unprocessed keys for the next request; the others wait. */
+static void dynamo_choose_keys(struct dynamo_call *call, size_t count)
 {
     size_t chosen = 0;
+    struct json_writer json = json_writer_to(&call->resume);
     if (call->waiting == 0 && count == call->unasked)
         return;
     buf_truncate(&call->resume, 0);
+    json_writer_begin_array(&json, NULL, JSON_TIGHT);
     for (size_t i = 0; i < call->base.read->key_count; i++) {
         enum key_state *state = &call->verify.keys[i];
         if (*state != KEY_ASKED && *state != KEY_WAITS)
             continue;
-        *state = chosen < count ? KEY_ASKED : KEY_WAITS;
-        if (*state == KEY_ASKED) {
-            buf_add_char(&call->resume, chosen ? ',' : '[');
-            request_write_key(&call->base.read->keys[i], &call->resume);
-        }
-        chosen++;
+        *state = chosen++ < count ? KEY_ASKED : KEY_WAITS;
+        if (*state == KEY_ASKED)
+            request_write_key(&call->base.read->keys[i], json_writer_add_value(&json, NULL));
     }
-    buf_add_char(&call->resume, ']');
+    json_writer_end(&json);
     call->waiting = call->unasked - count;
 }
 
@@ -369,7 +481,7 @@ static bool dynamo_send(struct dynamo_call *call, const struct outlay *outlay)
     if (call->resume.failed || !request_write(&call->request, buf_span(&call->resume), &body))
         return false;
     struct exchange_request request = {
-        .question = &call->question,
+        .sent = &call->sent,
         .body = buf_span(&body),
         .retry = call->retry,
         .payer = call->base.payer,
@@ -383,7 +495,7 @@ static bool dynamo_send(struct dynamo_call *call, const struct outlay *outlay)
     return call->exchange != NULL;
 }
 
-/* The payer may be asked again. Time that a request was held is none of its own. */
+/* The payer may agree now. The time that a request was held does not count against its deadline. */
 static void dynamo_on_turn(void *arg)
 {
     struct dynamo_call *call = arg;
@@ -393,10 +505,10 @@ static void dynamo_on_turn(void *arg)
         dynamo_fail_without_memory(call);
 }
 
-/* Sends what the page still needs, as far as that can be paid. False when memory ran out. */
+/* Sends the page's next request, or the part of it that can be paid. False when memory ran out. */
 static bool dynamo_request(struct dynamo_call *call)
 {
-    struct outlay outlay = dynamo_outlay_of(call);
+    struct outlay outlay = dynamo_estimate(call);
     call->turn = (struct payer_turn){.again = dynamo_on_turn, .arg = call};
     switch (outlay.most > 0 ? payer_set_aside(call->base.payer, outlay.least, outlay.most,
                                               &call->turn, &call->why)
@@ -409,10 +521,10 @@ static bool dynamo_request(struct dynamo_call *call)
     case PAYER_AGREES:
         break;
     }
-    if (call->question.op == DYNAMO_BATCH_GET_ITEM)
-        dynamo_cut_batch(call, outlay.limit);
-    else if (call->question.op != DYNAMO_GET_ITEM)
-        dynamo_cut_page(call, outlay.limit);
+    if (call->sent.op == DYNAMO_BATCH_GET_ITEM)
+        dynamo_choose_keys(call, outlay.limit);
+    else if (call->sent.op != DYNAMO_GET_ITEM)
+        dynamo_limit_page(call, outlay.limit);
     if (dynamo_send(call, &outlay))
         return true;
     payer_refund(call->base.payer, outlay.most);
@@ -426,10 +538,10 @@ static bool dynamo_begin_page(struct dynamo_call *call)
     call->capacity = -1;
     call->doubted = 0;
     call->paid = 0;
-    /* What is left of a batch because the answer was full can be asked for at once; else the
-     * service wants to be asked more slowly. The round before got on, so this is no retry to be
-     * paid for, and a page's time always has room for it. */
-    if (call->question.op != DYNAMO_BATCH_GET_ITEM || call->resume.size == 0 || call->is_full)
+    /* Keys that a full response left over are requested at once, other unprocessed keys more
+     * slowly. The round before brought items: this is no retry that a quota pays for, and the delay
+     * always fits into the page's deadline. */
+    if (call->sent.op != DYNAMO_BATCH_GET_ITEM || call->resume.size == 0 || call->is_full)
         return dynamo_request(call);
     int64_t delay_ms = retry_backoff_ms(call->retry, true, 1),
             most_ms = dynamo_of(call)->deadline_ms / 4;
@@ -456,24 +568,25 @@ static bool dynamo_start(struct source_call *base)
     struct dynamo *dynamo = dynamo_of(call);
     const struct aws_settings *settings = aws_session_settings(dynamo->link.session);
     char share[EXCHANGE_SHARE_SIZE];
-    call->question = (struct answer_question){
+    call->sent = (struct sent_request){
         .op = request_op(base->read),
         .read = base->read,
         .region = "",
         .endpoint = "",
         .profile = aws_settings_profile(settings),
     };
-    call->verify.question = &call->question;
+    call->verify.sent = &call->sent;
     call->unasked = base->read->key_count;
-    exchange_share(&dynamo->link, &call->question, share);
+    exchange_share(&dynamo->link, &call->sent, share);
     call->retry = quotas_take(&dynamo->quotas, share);
     if (!call->retry || !request_init(&call->request, base->read))
         return false;
     call->wanted = call->request.limit;
     call->bold = FIRST_ENTRIES;
-    if (call->question.op != DYNAMO_SCAN || dynamo->may_scan) /* the one place that allows a Scan */
+    if (call->sent.op != DYNAMO_SCAN || dynamo->may_scan) /* the one place that allows a Scan */
         return dynamo_begin_page(call);
-    error_set(&call->why, ERROR_INVALID, "%s is not scanned: nobody has allowed it (--allow-scan)",
+    error_set(&call->why, ERROR_INVALID,
+              "%s is not scanned: scans are off; pass --allow-scan to allow them",
               base->read->table);
     call->timer = loop_add_timer(dynamo->link.client.loop, 0, dynamo_on_refusal, call);
     return call->timer != NULL;
@@ -492,7 +605,8 @@ static void dynamo_destroy(struct source *source)
     inventory_destroy(dynamo->inventory);
     exchange_link_clean_up(&dynamo->link);
     quotas_clean_up(&dynamo->quotas);
-    weights_clean_up(&dynamo->weights);
+    for (size_t i = 0; i < WEIGHTS; i++)
+        free(dynamo->weights[i].name);
     free(dynamo);
 }
 

@@ -1,4 +1,3 @@
-/* DynamoDB's side of a call. */
 #include "core/dynamo/exchange.h"
 
 #include <stdio.h>
@@ -9,13 +8,13 @@
 
 struct exchange {
     struct exchange_link *link;
-    struct answer_question *question;
-    struct payer *payer; /* borrowed; holds a reference once this is abandoned */
-    double set_aside;    /* of the payer's units, until this is over; no request takes more */
+    struct sent_request *sent;
+    struct payer *payer; /* borrowed; a reference once the exchange is abandoned */
+    double set_aside;    /* of the payer's units, until the end; no request consumes more */
     double expected;     /* of them */
-    struct spent lost;   /* by requests that brought no answer */
-    bool is_sent;        /* and not over yet: since SENT_MS */
-    unsigned tries;      /* requests sent */
+    struct spent lost;   /* by requests without a valid response */
+    bool is_sent;        /* a request is under way, since SENT_MS */
+    unsigned tries;      /* the number of requests */
     int64_t sent_ms;
     size_t max_answer;
     struct aws_call *call;
@@ -24,21 +23,21 @@ struct exchange {
     char share[EXCHANGE_SHARE_SIZE];
     exchange_done_fn *done;
     void *arg;
-    double stated; /* by a response that was rejected; < 0: nothing */
-    /* Of one that is abandoned, on its link's list: */
+    double stated; /* the units of a rejected response; < 0: not stated */
+    /* Of an abandoned exchange: */
     bool is_abandoned;
-    struct list_node node;               /* in the link's list */
-    struct loop_timer *timer;            /* until it is given up */
-    struct read *named;                  /* owned: the names that an expense has */
-    struct answer_question own_question; /* for NAMED */
+    struct list_node node;        /* in the link's list */
+    struct loop_timer *timer;     /* until the response is given up */
+    struct read *named;           /* owned: the names of its expense */
+    struct sent_request own_sent; /* for NAMED */
 };
 
-/* Of a response to an abandoned request nothing is read but its units. */
+/* The response to an abandoned request is read for its units alone. */
 static void *exchange_decode(void *arg, const struct http_response *response, struct error *err)
 {
     struct exchange *exchange = arg;
     if (!exchange->is_abandoned)
-        return answer_new(exchange->question, response, &exchange->stated, err);
+        return answer_new(exchange->sent, response, &exchange->stated, err);
     exchange->stated = answer_stated(response, exchange->max_answer);
     err->http_status = response->status;
     return NULL;
@@ -47,11 +46,11 @@ static void *exchange_decode(void *arg, const struct http_response *response, st
 static void exchange_sent(void *arg)
 {
     struct exchange *exchange = arg;
-    exchange->link->stats.requests[exchange->question->op]++;
-    exchange->question->region = aws_session_settings(exchange->link->session)->region;
-    exchange->question->endpoint = exchange->link->endpoint->root_url;
-    exchange->question->method = exchange->link->method;
-    exchange->question->origin = exchange->link->origin;
+    exchange->link->stats.requests[exchange->sent->op]++;
+    exchange->sent->region = aws_session_settings(exchange->link->session)->region;
+    exchange->sent->endpoint = exchange->link->endpoint->root_url;
+    exchange->sent->method = exchange->link->method;
+    exchange->sent->origin = exchange->link->origin;
     exchange->is_sent = true;
     exchange->tries++;
     exchange->sent_ms = loop_now_ms(exchange->link->client.loop);
@@ -70,70 +69,60 @@ const struct aws_endpoint *exchange_locate(void *arg, const struct credentials *
     return endpoint;
 }
 
-/* "Query table=jobs index=by-id " and so on, as far as it has been said. */
-static void exchange_describe(const struct answer_question *question, char *out, size_t size)
+/* Writes "Query table=jobs index=by-id". */
+static void exchange_describe(const struct sent_request *sent, char *out, size_t size)
 {
-    const struct read *read = question->read;
-    char table[288] = "", index[288] = ""; /* at most 255 bytes, but for what a user may type */
-    bool has_table = question->op != DYNAMO_LIST_TABLES;
+    const struct read *read = sent->read;
+    char table[288] = "", index[288] = ""; /* 255 bytes, but a user may type more */
+    bool has_table = sent->op != DYNAMO_LIST_TABLES;
     if (has_table)
         printable_copy(table, sizeof table, span_text(read->table), PRINTABLE_WORD);
     if (read->index)
         printable_copy(index, sizeof index, span_text(read->index), PRINTABLE_WORD);
-    snprintf(out, size, "%s%s%s%s%s", dynamo_op_name(question->op), has_table ? " table=" : "",
-             table, read->index ? " index=" : "", index);
+    snprintf(out, size, "%s%s%s%s%s", dynamo_op_name(sent->op), has_table ? " table=" : "", table,
+             read->index ? " index=" : "", index);
 }
 
-static void exchange_log_answer(const struct exchange *exchange, const struct answer *answer,
-                                int64_t took_ms)
+/* One line a request: exactly one of ANSWER and ERR is not NULL, unless the exchange is abandoned.
+ */
+static void exchange_log(const struct exchange *exchange, const struct answer *answer,
+                         const struct error *err, int64_t took_ms)
 {
+    const struct log *log = exchange->link->client.log;
     char what[640];
     CLEAN_UP(buf_clean_up) struct buf capacity = {0};
-    exchange_describe(exchange->question, what, sizeof what);
-    decimal_write_known(answer->capacity, "unknown", &capacity);
-    log_line(exchange->link->client.log, LOG_LEVEL_INFO,
-             "%s status=200 ms=%lld request=%s capacity=%s", what, (long long)took_ms,
-             answer->request_id[0] ? answer->request_id : "unknown", buf_text(&capacity));
+    exchange_describe(exchange->sent, what, sizeof what);
+    decimal_write_known(answer ? answer->capacity : exchange->stated, "unknown", &capacity);
+    if (exchange->is_abandoned)
+        log_line(log, LOG_LEVEL_INFO, "%s abandoned ms=%lld capacity=%s", what, (long long)took_ms,
+                 buf_text(&capacity));
+    else if (answer)
+        log_line(log, LOG_LEVEL_INFO, "%s status=200 ms=%lld request=%s capacity=%s", what,
+                 (long long)took_ms, answer->request_id[0] ? answer->request_id : "unknown",
+                 buf_text(&capacity));
+    else
+        log_line(log, LOG_LEVEL_INFO, "%s status=%d error=%s%s%s ms=%lld request=%s", what,
+                 err->http_status, error_word(err->kind), err->code[0] ? " code=" : "", err->code,
+                 (long long)took_ms, err->request_id[0] ? err->request_id : "unknown");
 }
 
-static void exchange_log_error(const struct exchange *exchange, const struct error *err,
-                               int64_t took_ms)
-{
-    char what[640];
-    exchange_describe(exchange->question, what, sizeof what);
-    log_line(exchange->link->client.log, LOG_LEVEL_INFO,
-             "%s status=%d error=%s%s%s ms=%lld request=%s", what, err->http_status,
-             error_word(err->kind), err->code[0] ? " code=" : "", err->code, (long long)took_ms,
-             err->request_id[0] ? err->request_id : "unknown");
-}
-
-static void exchange_log_abandoned(const struct exchange *exchange, int64_t took_ms)
-{
-    char what[640];
-    CLEAN_UP(buf_clean_up) struct buf capacity = {0};
-    exchange_describe(exchange->question, what, sizeof what);
-    decimal_write_known(exchange->stated, "unknown", &capacity);
-    log_line(exchange->link->client.log, LOG_LEVEL_INFO, "%s abandoned ms=%lld capacity=%s", what,
-             (long long)took_ms, buf_text(&capacity));
-}
-
-/* Whether the service may have read for a request that failed: not where it said no. */
+/* Whether a request that failed with ERR may have consumed units. A refused request has not. */
 static bool exchange_may_have_read(const struct error *err)
 {
     return err->http_status == 200 ||
            (err->http_status == 0 && (err->kind == ERROR_TIMED_OUT || err->kind == ERROR_RESET));
 }
 
-/* The request is over. STATED are the units that its response states; < 0: none, and IS_DOUBTED if
- * the service may have read for it all the same. */
+/* Charges the request, which is over. STATED: the units of its response; < 0: not stated.
+ * IS_DOUBTED: the request may have consumed units that are not stated. */
 static struct spent exchange_charge(struct exchange *exchange, enum expense_end end, double stated,
                                     bool is_doubted, int64_t took_ms)
 {
-    const struct read *read = exchange->question->read;
+    const struct read *read = exchange->sent->read;
     bool is_stated = stated >= 0;
     struct expense expense = {
-        .operation = dynamo_op_name(exchange->question->op),
-        .table = exchange->question->op == DYNAMO_LIST_TABLES ? "" : read->table,
+        .operation = dynamo_op_name(exchange->sent->op),
+        .table = exchange->sent->op == DYNAMO_LIST_TABLES ? "" : read->table,
         .index = read->index ? read->index : "",
         .pattern = read->pattern,
         .requests = 1,
@@ -159,26 +148,24 @@ static void exchange_attempted(void *arg, const struct aws_attempt *attempt)
     struct exchange *exchange = arg;
     const struct answer *answer = attempt->result;
     if (exchange->is_abandoned) {
-        exchange_log_abandoned(exchange, attempt->took_ms);
         exchange_charge(exchange, EXPENSE_ABANDONED, exchange->stated,
                         exchange_may_have_read(attempt->err), attempt->took_ms);
     } else if (answer) {
         struct spent spent =
             exchange_charge(exchange, EXPENSE_ANSWERED, answer->capacity, true, attempt->took_ms);
         exchange->lost.doubted += spent.doubted;
-        exchange_log_answer(exchange, answer, attempt->took_ms);
     } else {
         exchange->link->stats.failures++;
         struct spent spent =
             exchange_charge(exchange, EXPENSE_FAILED, exchange->stated,
                             exchange_may_have_read(attempt->err), attempt->took_ms);
         spent_add(&exchange->lost, &spent);
-        exchange_log_error(exchange, attempt->err, attempt->took_ms);
     }
+    exchange_log(exchange, answer, attempt->err, attempt->took_ms);
     exchange->stated = -1;
 }
 
-static void exchange_free_exchange(struct exchange *exchange)
+static void exchange_free(struct exchange *exchange)
 {
     payer_refund(exchange->payer, exchange->set_aside);
     if (exchange->is_abandoned) {
@@ -200,19 +187,19 @@ static void exchange_done(void *arg, void *result, const struct error *err, unsi
         exchange_charge(exchange, EXPENSE_FAILED, -1, true, exchange_took_ms(exchange));
     if (answer)
         answer->lost = exchange->lost;
-    exchange_free_exchange(exchange);
+    exchange_free(exchange);
     if (fn)
         fn(fn_arg, answer, err, tries);
 }
 
-void exchange_share(const struct exchange_link *link, const struct answer_question *question,
+void exchange_share(const struct exchange_link *link, const struct sent_request *sent,
                     char out[EXCHANGE_SHARE_SIZE])
 {
     const struct aws_settings *settings = aws_session_settings(link->session);
     const char *url = aws_settings_endpoint_url(settings);
     const char *region = settings->region ? settings->region : "the machine's region";
     snprintf(out, EXCHANGE_SHARE_SIZE, "%s %s", url ? url : region,
-             question->op == DYNAMO_LIST_TABLES ? "" : question->read->table);
+             sent->op == DYNAMO_LIST_TABLES ? "" : sent->read->table);
 }
 
 struct exchange *exchange_start(struct exchange_link *link, const struct exchange_request *wanted,
@@ -220,22 +207,22 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
 {
     static const struct aws_call_ops ops = {exchange_decode, exchange_sent, exchange_attempted,
                                             exchange_done};
-    struct answer_question *question = wanted->question;
+    struct sent_request *sent = wanted->sent;
     struct exchange *exchange = calloc(1, sizeof *exchange);
     if (!exchange)
         return NULL;
     *exchange = (struct exchange){.link = link,
-                                  .question = question,
+                                  .sent = sent,
                                   .payer = wanted->payer,
                                   .set_aside = wanted->set_aside,
                                   .expected = wanted->expected,
-                                  .max_answer = answer_limit(question),
+                                  .max_answer = answer_limit(sent),
                                   .stated = -1,
                                   .done = fn,
                                   .arg = arg};
     snprintf(exchange->target, sizeof exchange->target, "DynamoDB_20120810.%s",
-             dynamo_op_name(question->op));
-    exchange_share(link, question, exchange->share);
+             dynamo_op_name(sent->op));
+    exchange_share(link, sent, exchange->share);
     exchange->headers[0] =
         (struct aws_header){"Content-Type", SPAN_LITERAL("application/x-amz-json-1.0")};
     exchange->headers[1] = (struct aws_header){"X-Amz-Target", span_text(exchange->target)};
@@ -269,7 +256,8 @@ bool exchange_waits_for_first(const struct exchange *exchange)
     return exchange->is_sent && exchange->tries == 1;
 }
 
-static void exchange_abandon(void *arg)
+/* The timer of an abandoned exchange, and the end of one that need not be awaited. */
+static void exchange_give_up(void *arg)
 {
     struct exchange *exchange = arg;
     if (exchange->call)
@@ -278,13 +266,13 @@ static void exchange_abandon(void *arg)
         exchange_charge(exchange, EXPENSE_ABANDONED, -1, true, exchange_took_ms(exchange));
     if (exchange->is_abandoned)
         exchange->timer = NULL; /* it runs */
-    exchange_free_exchange(exchange);
+    exchange_free(exchange);
 }
 
-/* Keeps what the expense needs of its caller. False when memory ran out. */
-static bool exchange_abandon_it(struct exchange *exchange)
+/* Copies all of the caller that the expense needs. False when memory ran out. */
+static bool exchange_abandon(struct exchange *exchange)
 {
-    const struct read *read = exchange->question->read;
+    const struct read *read = exchange->sent->read;
     struct exchange_link *link = exchange->link;
     exchange->named = read_new(read->kind, read->table, read->index);
     if (exchange->named)
@@ -292,12 +280,12 @@ static bool exchange_abandon_it(struct exchange *exchange)
     if (!exchange->named || !exchange->named->pattern || read_failed(exchange->named))
         return false;
     exchange->timer =
-        loop_add_timer(link->client.loop, EXCHANGE_AWAITED_MS, exchange_abandon, exchange);
+        loop_add_timer(link->client.loop, EXCHANGE_AWAITED_MS, exchange_give_up, exchange);
     if (!exchange->timer)
         return false;
-    exchange->own_question = *exchange->question;
-    exchange->own_question.read = exchange->named;
-    exchange->question = &exchange->own_question;
+    exchange->own_sent = *exchange->sent;
+    exchange->own_sent.read = exchange->named;
+    exchange->sent = &exchange->own_sent;
     exchange->is_abandoned = true;
     payer_ref(exchange->payer);
     list_prepend(&link->abandoned, &exchange->node);
@@ -305,20 +293,20 @@ static bool exchange_abandon_it(struct exchange *exchange)
     return true;
 }
 
-/* What consumes nothing is not awaited. */
+/* A request that consumes nothing is not awaited. */
 void exchange_end(struct exchange *exchange)
 {
     if (!exchange)
         return;
     bool consumes = exchange->is_sent && exchange->set_aside > 0;
-    if (!consumes || !exchange_abandon_it(exchange))
-        exchange_abandon(exchange);
+    if (!consumes || !exchange_abandon(exchange))
+        exchange_give_up(exchange);
 }
 
 void exchange_link_clean_up(struct exchange_link *link)
 {
     LIST_EACH_SAFE (struct exchange, each, &link->abandoned, node) {
         loop_remove_timer(each->timer);
-        exchange_abandon(each);
+        exchange_give_up(each);
     }
 }

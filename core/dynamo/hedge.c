@@ -1,21 +1,20 @@
-/* Asking twice, within a budget. */
 #include "core/dynamo/hedge.h"
 
 #include <stdlib.h>
 
 enum {
-    ENOUGH = 64,       /* samples, before any answer is called late */
-    LATE_PERCENT = 95, /* of them came sooner */
-    FLOOR_MS = 10,     /* no answer is late before */
-    EACH = 16,         /* samples from one look at the ring to the next */
-    COST = 50,         /* of a second request, where each first one gives 1: 2 % */
+    ENOUGH = 64,       /* samples, before any response is late */
+    LATE_PERCENT = 95, /* the share of samples that were faster than a late response */
+    FLOOR_MS = 10,     /* no response is late before */
+    EACH = 16,         /* samples between two computations of the patience */
+    COST = 50,         /* of a second request, where each first one earns 1: 2 % */
     MOST_CREDIT = 5 * COST,
 };
 
-/* One of the two. */
+/* One of the two exchanges. */
 struct contender {
     struct hedged *hedged;
-    struct exchange *exchange; /* owned; NULL before it starts and after its end */
+    struct exchange *exchange; /* owned; NULL before its start and after its end */
 };
 
 struct hedged {
@@ -24,9 +23,9 @@ struct hedged {
     struct exchange_request wanted; /* its body is the one below */
     struct buf body;
     struct contender first, second;
-    struct loop_timer *timer; /* until the first is late; NULL when a second will not be sent */
+    struct loop_timer *timer; /* until the first is late; NULL: no second will be sent */
     int64_t began_ms;
-    unsigned tries; /* of those that are over */
+    unsigned tries; /* of the exchanges that are over */
     exchange_done_fn *done;
     void *arg;
 };
@@ -37,21 +36,17 @@ static int hedge_compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void hedge_look_at_samples(struct hedging *hedging)
+static void hedge_add_sample(struct hedging *hedging, int64_t took_ms)
 {
     int64_t sorted[HEDGE_SAMPLES];
+    hedging->took_ms[hedging->taken++ % HEDGE_SAMPLES] = took_ms;
+    if (hedging->taken < ENOUGH || hedging->taken % EACH != 0)
+        return;
     size_t count = hedging->taken < HEDGE_SAMPLES ? (size_t)hedging->taken : HEDGE_SAMPLES;
     memcpy(sorted, hedging->took_ms, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, hedge_compare_times);
-    int64_t late_ms = sorted[count * LATE_PERCENT / 100] + 1; /* times are cut to whole ones */
+    int64_t late_ms = sorted[count * LATE_PERCENT / 100] + 1; /* times are rounded down */
     hedging->patience_ms = late_ms > FLOOR_MS ? late_ms : FLOOR_MS;
-}
-
-static void hedge_add_sample(struct hedging *hedging, int64_t took_ms)
-{
-    hedging->took_ms[hedging->taken++ % HEDGE_SAMPLES] = took_ms;
-    if (hedging->taken >= ENOUGH && hedging->taken % EACH == 0)
-        hedge_look_at_samples(hedging);
 }
 
 static int64_t hedge_now_ms(const struct hedged *hedged)
@@ -78,9 +73,9 @@ void hedged_end(struct hedged *hedged)
     free(hedged);
 }
 
-/* The first good answer is the answer; an error is, when no other request is under way. What took
- * several tries says nothing of how long one takes. Where the second was answered first, the first
- * would have taken longer still. */
+/* A valid answer ends both. An error ends both only if no other request is under way. An answer
+ * after several tries is no sample of one response. If the second request is answered first, the
+ * sample is less than the first would have taken. */
 static void hedge_on_answer(void *arg, struct answer *answer, const struct error *err,
                             unsigned tries)
 {
@@ -92,7 +87,7 @@ static void hedge_on_answer(void *arg, struct answer *answer, const struct error
     hedged->tries += tries;
     if (err && other->exchange)
         return;
-    if (answer && tries == 1 && hedged->wanted.question->op == DYNAMO_GET_ITEM)
+    if (answer && tries == 1 && hedged->wanted.sent->op == DYNAMO_GET_ITEM)
         hedge_add_sample(hedged->hedging, hedge_now_ms(hedged) - hedged->began_ms);
     hedged->hedging->won += answer && is_second;
     exchange_done_fn *done = hedged->done;
@@ -102,7 +97,8 @@ static void hedge_on_answer(void *arg, struct answer *answer, const struct error
     done(done_arg, answer, err, all);
 }
 
-/* The first is late. A retry is no answer's waiting, and what has not left yet is not late. */
+/* Sends the second request. A retry, and a request that has not left yet, are not late responses.
+ */
 static void hedge_on_late(void *arg)
 {
     struct hedged *hedged = arg;
@@ -119,7 +115,7 @@ static void hedge_on_late(void *arg)
     wanted->most_tries = 1;
     hedged->second.exchange =
         exchange_start(hedged->link, wanted, hedge_on_answer, &hedged->second);
-    if (!hedged->second.exchange) { /* without memory there is the first one still */
+    if (!hedged->second.exchange) { /* the first is still under way */
         payer_refund(wanted->payer, wanted->set_aside);
         return;
     }
@@ -130,7 +126,7 @@ static void hedge_on_late(void *arg)
 static bool hedge_begin(struct hedged *hedged)
 {
     struct hedging *hedging = hedged->hedging;
-    bool may_be_late = hedged->wanted.question->op == DYNAMO_GET_ITEM && hedging->on;
+    bool may_be_late = hedged->wanted.sent->op == DYNAMO_GET_ITEM && hedging->on;
     if (may_be_late && hedging->credit < MOST_CREDIT)
         hedging->credit++;
     buf_add_span(&hedged->body, hedged->wanted.body);

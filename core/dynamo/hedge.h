@@ -1,6 +1,5 @@
-/* A GetItem that stays unanswered for longer than nearly all others did is asked once more over
- * another connection; the first answer counts. Nothing else is asked twice.
- * docs/internals/hedging.md says when, and how often at most. */
+/* A GetItem whose response is late is sent a second time over another connection; the first
+ * response counts. No other operation is sent twice. See docs/internals/hedging.md. */
 #ifndef DDBFS_CORE_DYNAMO_HEDGE_H
 #define DDBFS_CORE_DYNAMO_HEDGE_H
 
@@ -8,25 +7,24 @@
 
 enum { HEDGE_SAMPLES = 128 };
 
-/* How long a source's GetItems took lately, and what it may still ask twice. {0} asks
- * nothing twice. */
+/* The response times of a source's GetItems, and the budget for second requests. {0} sends none. */
 struct hedging {
     bool on;
     int64_t took_ms[HEDGE_SAMPLES]; /* a ring */
     uint64_t taken;                 /* samples in all */
-    int64_t patience_ms;            /* beyond it an answer is late; 0 while too few have come */
+    int64_t patience_ms;            /* a response is late after it; 0: too few samples yet */
     unsigned credit;                /* in parts of a request */
     uint64_t sent;                  /* second requests */
-    uint64_t won;                   /* of these, those that were answered first */
+    uint64_t won;                   /* of these, those whose response came first */
 };
 
 struct hedged;
 
-/* As exchange_start, and for a GetItem with a second one if it is late; TRIES counts the requests
- * of both. HEDGING must stay until the end. */
+/* As exchange_start, with a second exchange if the response to a GetItem is late. TRIES counts the
+ * requests of both. HEDGING must stay until the end. */
 struct hedged *hedged_start(struct hedging *hedging, struct exchange_link *link,
                             const struct exchange_request *wanted, exchange_done_fn *fn, void *arg);
-/* Ends both without a call. NULL is fine. */
+/* Ends both without calling FN. NULL is fine. */
 void hedged_end(struct hedged *hedged);
 
 #endif

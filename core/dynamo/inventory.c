@@ -1,42 +1,39 @@
-/* Asking what there is, remembering it for a while, and telling it. */
 #include "core/dynamo/inventory.h"
 
 #include <stdlib.h>
 
 #include "core/base/nearest.h"
 
-/* So many places are remembered: the account, and the tables that a map may name a wrong index of.
- */
-enum { PLACES = 8 };
-
-/* How many bytes of names an error shows. */
-enum { SHOWN_BYTES = 300 };
+enum {
+    PLACES = 8,        /* the account, and tables whose index was not found */
+    SHOWN_BYTES = 300, /* of names, in an error */
+};
 
 enum place_state {
-    PLACE_EMPTY,   /* nobody has asked */
-    PLACE_ASKED,   /* a request is under way */
-    PLACE_KNOWN,   /* NAMES are what there was at AT_MS */
-    PLACE_UNKNOWN, /* it could not be told at AT_MS */
+    PLACE_EMPTY,
+    PLACE_LOADING, /* a request is under way */
+    PLACE_KNOWN,   /* NAMES are those of AT_MS */
+    PLACE_UNKNOWN, /* the request failed at AT_MS */
 };
 
 struct inventory_place {
     struct inventory *inventory;
     enum place_state state;
     char *table;         /* owned; NULL: the account */
-    struct read *read;   /* owned; of PLACE_ASKED */
-    struct payer *payer; /* of PLACE_ASKED; holds a reference */
-    struct answer_question question;
-    struct exchange *exchange;    /* of PLACE_ASKED */
-    struct inventory_wait *waits; /* of PLACE_ASKED */
-    struct buf names;             /* each ended by a NUL */
+    struct read *read;   /* owned; of PLACE_LOADING */
+    struct payer *payer; /* a reference; of PLACE_LOADING */
+    struct sent_request sent;
+    struct exchange *exchange; /* of PLACE_LOADING */
+    struct list waits;         /* of struct inventory_wait, borrowed; of PLACE_LOADING */
+    struct buf names;          /* each ended by a NUL */
     size_t count;
-    bool more; /* and there are others */
+    bool more; /* the response has a further page */
     int64_t at_ms;
 };
 
 struct inventory {
     struct exchange_link *link; /* borrowed */
-    struct retry retry;         /* never asked, since nothing is tried again */
+    struct retry retry;         /* unused: no request is repeated */
     struct inventory_place places[PLACES];
 };
 
@@ -80,11 +77,11 @@ static bool inventory_is_of(const struct inventory_place *place, const char *tab
 static bool inventory_is_fresh(const struct inventory *inventory,
                                const struct inventory_place *place)
 {
-    return place->state == PLACE_ASKED ||
+    return place->state == PLACE_LOADING ||
            inventory_now_ms(inventory) - place->at_ms < INVENTORY_GOOD_FOR_MS;
 }
 
-/* The place that TABLE has, or else the one that it may take: NULL while all are being asked. */
+/* The place of TABLE, or else one to reuse; NULL while all are loading. */
 static struct inventory_place *inventory_place_for(struct inventory *inventory, const char *table)
 {
     struct inventory_place *oldest = NULL;
@@ -92,7 +89,7 @@ static struct inventory_place *inventory_place_for(struct inventory *inventory, 
         struct inventory_place *place = &inventory->places[i];
         if (inventory_is_of(place, table))
             return place;
-        if (place->state != PLACE_ASKED && (!oldest || place->at_ms < oldest->at_ms))
+        if (place->state != PLACE_LOADING && (!oldest || place->at_ms < oldest->at_ms))
             oldest = place;
     }
     return oldest;
@@ -110,7 +107,7 @@ static void inventory_take_names(struct inventory_place *place, const struct ans
     place->state = place->names.failed ? PLACE_UNKNOWN : PLACE_KNOWN;
 }
 
-/* ERR has been logged; that these words are missing is nobody's concern. */
+/* The exchange has logged ERR. Without the names the errors are shorter. */
 static void inventory_on_answer(void *arg, struct answer *answer, const struct error *err,
                                 unsigned tries)
 {
@@ -124,31 +121,26 @@ static void inventory_on_answer(void *arg, struct answer *answer, const struct e
     if (answer)
         inventory_take_names(place, answer);
     answer_destroy(answer);
-    /* Each may ask, or leave, from within: nobody is added here, for the place is no more asked. */
-    while (place->waits) {
-        struct inventory_wait *wait = place->waits;
-        place->waits = wait->next;
-        wait->place = NULL;
+    /* OVER may end waits. It adds none here, because the place is not loading any more. */
+    while (!list_is_empty(&place->waits)) {
+        struct inventory_wait *wait = LIST_FIRST(&place->waits, struct inventory_wait, node);
+        list_remove(&wait->node);
         wait->over(wait->arg);
     }
 }
 
-/* One attempt, which no quota pays for. */
+/* Sends the request once; no quota pays for it. */
 static bool inventory_send(struct inventory_place *place, int64_t deadline_at_ms)
 {
     struct inventory *inventory = place->inventory;
     CLEAN_UP(buf_clean_up) struct buf body = {0};
     CLEAN_UP(request_clean_up) struct request request;
-    place->question = (struct answer_question){
-        .op = request_op(place->read),
-        .read = place->read,
-        .region = "",
-        .endpoint = "",
-    };
+    place->sent = (struct sent_request){
+        .op = request_op(place->read), .read = place->read, .region = "", .endpoint = ""};
     if (!request_init(&request, place->read) || !request_write(&request, span_text(""), &body))
         return false;
     struct exchange_request wanted = {
-        .question = &place->question,
+        .sent = &place->sent,
         .body = buf_span(&body),
         .retry = &inventory->retry,
         .payer = place->payer,
@@ -159,7 +151,6 @@ static bool inventory_send(struct inventory_place *place, int64_t deadline_at_ms
     return place->exchange;
 }
 
-/* Begins to ask for what TABLE has. */
 static bool inventory_begin(struct inventory *inventory, struct inventory_place *place,
                             const char *table, int64_t deadline_at_ms, struct payer *payer)
 {
@@ -172,13 +163,13 @@ static bool inventory_begin(struct inventory *inventory, struct inventory_place 
         inventory_clear(place);
         return false;
     }
-    place->state = PLACE_ASKED;
+    place->state = PLACE_LOADING;
     return true;
 }
 
-bool inventory_request(struct inventory *inventory, const char *table, int64_t deadline_at_ms,
-                       struct payer *payer, struct inventory_wait *wait, void (*over)(void *arg),
-                       void *arg)
+bool inventory_load(struct inventory *inventory, const char *table, int64_t deadline_at_ms,
+                    struct payer *payer, struct inventory_wait *wait, void (*over)(void *arg),
+                    void *arg)
 {
     struct inventory_place *place = inventory_place_for(inventory, table);
     int64_t longest_ms = inventory_now_ms(inventory) + INVENTORY_WAIT_MS;
@@ -188,22 +179,16 @@ bool inventory_request(struct inventory *inventory, const char *table, int64_t d
     if (!(inventory_is_of(place, table) && inventory_is_fresh(inventory, place)) &&
         !inventory_begin(inventory, place, table, until_ms, payer))
         return false;
-    if (place->state != PLACE_ASKED)
+    if (place->state != PLACE_LOADING)
         return false;
-    *wait = (struct inventory_wait){.place = place, .next = place->waits, .over = over, .arg = arg};
-    place->waits = wait;
+    *wait = (struct inventory_wait){.over = over, .arg = arg};
+    list_prepend(&place->waits, &wait->node);
     return true;
 }
 
 void inventory_leave(struct inventory_wait *wait)
 {
-    if (!wait->place)
-        return;
-    struct inventory_wait **at = &wait->place->waits;
-    while (*at != wait)
-        at = &(*at)->next;
-    *at = wait->next;
-    wait->place = NULL;
+    list_remove(&wait->node);
 }
 
 void inventory_report(const struct inventory *inventory, const char *table, const char *wanted,
@@ -216,7 +201,7 @@ void inventory_report(const struct inventory *inventory, const char *table, cons
     if (!place || place->state != PLACE_KNOWN || !inventory_is_fresh(inventory, place))
         return;
     if (place->count == 0) {
-        error_add(err, table ? "; it has no index at all" : "; no table is there at all");
+        error_add(err, table ? "; the table has no index" : "; there are no tables");
         return;
     }
     CLEAN_UP(buf_clean_up) struct buf shown = {0}, meant = {0};

@@ -1,4 +1,3 @@
-/* Requests: a Read's expressions, written once, and the body that is made of them. */
 #include "core/dynamo/request.h"
 
 #include <stdio.h>
@@ -29,7 +28,7 @@ const char *dynamo_op_name(enum dynamo_op op)
     return "";
 }
 
-bool dynamo_op_reads_records(enum dynamo_op op)
+bool dynamo_op_reads_items(enum dynamo_op op)
 {
     return op <= DYNAMO_SCAN;
 }
@@ -62,7 +61,7 @@ enum dynamo_op request_op(const struct read *read)
     return DYNAMO_DESCRIBE_TABLE;
 }
 
-/* The aliases of one request. Names are told apart, so that an attribute has one alias. */
+/* The aliases of one request. Each attribute has one alias. */
 struct aliases {
     struct alias {
         struct span name; /* the Read's */
@@ -70,15 +69,15 @@ struct aliases {
     } * names; /* owned */
     size_t name_count;
     size_t value_count;
-    struct buf *values; /* of the request: the members so far, with their opening bracket */
+    struct json_writer values; /* of the request's values; begun with the first */
 };
 
-static void request_aliases_clean_up(struct aliases *aliases)
+static void request_clean_up_aliases(struct aliases *aliases)
 {
     free(aliases->names);
 }
 
-static size_t request_alias_of(struct aliases *aliases, struct span name)
+static size_t request_alias(struct aliases *aliases, struct span name)
 {
     size_t i = 0;
     while (i < aliases->name_count && !span_equal(aliases->names[i].name, name))
@@ -90,29 +89,25 @@ static size_t request_alias_of(struct aliases *aliases, struct span name)
 
 static size_t request_add_value(struct aliases *aliases, struct value value)
 {
+    char alias[32];
     size_t i = aliases->value_count++;
-    buf_printf(aliases->values, "%s\":v%zu\":", i ? "," : "{", i);
-    value_write(aliases->values, value);
+    if (i == 0)
+        json_writer_begin_object(&aliases->values, NULL, JSON_TIGHT);
+    snprintf(alias, sizeof alias, ":v%zu", i);
+    value_write(json_writer_add_value(&aliases->values, alias), value);
     return i;
 }
 
 static void request_write_path(struct aliases *aliases, const struct cond *cond, struct buf *out)
 {
-    buf_printf(out, "#n%zu", request_alias_of(aliases, cond->attribute));
+    buf_printf(out, "#n%zu", request_alias(aliases, cond->attribute));
     for (size_t i = 0; i < cond->step_count; i++) {
         const struct cond_step *step = &cond->steps[i];
         if (step->is_index)
             buf_printf(out, "[%lu]", (unsigned long)step->index);
         else
-            buf_printf(out, ".#n%zu", request_alias_of(aliases, step->name));
+            buf_printf(out, ".#n%zu", request_alias(aliases, step->name));
     }
-}
-
-static void request_write_list(struct aliases *aliases, const struct cond *cond, struct buf *out)
-{
-    for (size_t i = 0; i < cond->list_count; i++)
-        buf_printf(out, "%s:v%zu", i ? ", " : " IN (", request_add_value(aliases, cond->list[i]));
-    buf_add_char(out, ')');
 }
 
 /* An "and" or an "or" of one condition is that condition. */
@@ -123,8 +118,8 @@ static const struct cond *request_without_only_children(const struct cond *cond)
     return cond;
 }
 
-/* The two operators' children stand in brackets, and only where there are several: the service
- * refuses brackets within brackets. */
+/* The children of "and" and "or" are in brackets, and only if there are
+ * several: the service refuses brackets within brackets. */
 static void request_write_cond(struct aliases *aliases, const struct cond *cond, struct buf *out)
 {
     cond = request_without_only_children(cond);
@@ -159,7 +154,10 @@ static void request_write_cond(struct aliases *aliases, const struct cond *cond,
         return;
     case COND_IN:
         request_write_path(aliases, cond, out);
-        request_write_list(aliases, cond, out);
+        for (size_t i = 0; i < cond->list_count; i++)
+            buf_printf(out, "%s:v%zu", i ? ", " : " IN (",
+                       request_add_value(aliases, cond->list[i]));
+        buf_add_char(out, ')');
         return;
     case COND_BETWEEN:
         request_write_path(aliases, cond, out);
@@ -180,7 +178,7 @@ static void request_write_cond(struct aliases *aliases, const struct cond *cond,
     buf_printf(out, " %s :v%zu", word, request_add_value(aliases, cond->value));
 }
 
-/* Conditions that hold together. */
+/* Joins the conditions by AND. */
 static void request_write_conds(struct aliases *aliases, const struct cond *conds, size_t count,
                                 struct buf *out)
 {
@@ -192,7 +190,7 @@ static void request_write_conds(struct aliases *aliases, const struct cond *cond
     }
 }
 
-/* How many names the conditions hold at most. */
+/* The most names that the conditions can have. */
 static size_t request_count_names(const struct cond *conds, size_t count)
 {
     size_t sum = 0;
@@ -204,7 +202,7 @@ static size_t request_count_names(const struct cond *conds, size_t count)
 
 static void request_project(struct aliases *aliases, struct span name, struct buf *out)
 {
-    size_t i = request_alias_of(aliases, name);
+    size_t i = request_alias(aliases, name);
     if (!aliases->names[i].projected)
         buf_printf(out, "%s#n%zu", out->size ? ", " : "", i);
     aliases->names[i].projected = true;
@@ -222,10 +220,11 @@ static bool request_project_one(void *arg, struct span attribute)
     return true;
 }
 
-/* What tells whether an item is one that was asked for always comes too: the key of a Read by
- * keys; the attributes of a key condition, and those that the order goes by; what a filter looks
- * at. It costs nothing, for the service reads whole items, and every index holds its own keys and
- * the table's. An index may not hold what a filter looks at, and then can't be asked for it. */
+/* The projection always has the attributes by which a response is verified: the
+ * key of a Read by keys; the attributes of the key condition, of the order and
+ * of the filter. They cost nothing: the service reads whole items, and every
+ * index has its own keys and the table's. An index may lack attributes of the
+ * filter, and a request for those would be refused. */
 static void request_write_projection(struct aliases *aliases, const struct read *read,
                                      struct buf *out)
 {
@@ -245,39 +244,42 @@ static void request_write_projection(struct aliases *aliases, const struct read 
         request_project(aliases, key->attributes[i].name, out);
 }
 
-static void request_write_names(const struct aliases *aliases, struct buf *out)
-{
-    for (size_t i = 0; i < aliases->name_count; i++) {
-        buf_printf(out, "%s\"#n%zu\":", i ? "," : "{", i);
-        json_write_string(out, aliases->names[i].name);
-    }
-    if (aliases->name_count)
-        buf_add_char(out, '}');
-}
-
 void request_write_key(const struct key *key, struct buf *out)
 {
+    struct json_writer json = json_writer_to(out);
+    json_writer_begin_object(&json, NULL, JSON_TIGHT);
     for (size_t i = 0; i < key->count; i++) {
-        buf_add_char(out, i ? ',' : '{');
-        json_write_string(out, key->attributes[i].name);
-        buf_add_char(out, ':');
-        value_write(out, key->attributes[i].value);
+        json_writer_add_name(&json, key->attributes[i].name);
+        value_write(json_writer_add_value(&json, NULL), key->attributes[i].value);
     }
-    buf_add_char(out, '}');
+    json_writer_end(&json);
 }
 
-static void request_write_keys(const struct request *request, const struct read *read,
-                               struct buf *out)
+static void request_write_keys(struct request *request, const struct read *read)
 {
+    struct json_writer json = json_writer_to(&request->keys);
     if (request->op == DYNAMO_GET_ITEM)
-        request_write_key(&read->keys[0], out);
+        request_write_key(&read->keys[0], &request->keys);
     if (request->op != DYNAMO_BATCH_GET_ITEM)
         return;
-    for (size_t i = 0; i < read->key_count; i++) {
-        buf_add_char(out, i ? ',' : '[');
-        request_write_key(&read->keys[i], out);
+    json_writer_begin_array(&json, NULL, JSON_TIGHT);
+    for (size_t i = 0; i < read->key_count; i++)
+        request_write_key(&read->keys[i], json_writer_add_value(&json, NULL));
+    json_writer_end(&json);
+}
+
+static void request_write_names(const struct aliases *aliases, struct buf *out)
+{
+    char alias[32];
+    struct json_writer json = json_writer_to(out);
+    if (aliases->name_count == 0)
+        return;
+    json_writer_begin_object(&json, NULL, JSON_TIGHT);
+    for (size_t i = 0; i < aliases->name_count; i++) {
+        snprintf(alias, sizeof alias, "#n%zu", i);
+        json_writer_add_string(&json, alias, aliases->names[i].name);
     }
-    buf_add_char(out, ']');
+    json_writer_end(&json);
 }
 
 bool request_init(struct request *request, const struct read *read)
@@ -295,21 +297,22 @@ bool request_init(struct request *request, const struct read *read)
         .segment = read->segment,
         .segments = read->segments,
     };
-    CLEAN_UP(request_aliases_clean_up)
+    CLEAN_UP(request_clean_up_aliases)
     struct aliases aliases = {.names = calloc(most, sizeof *aliases.names),
-                              .values = &request->values};
+                              .values = json_writer_to(&request->values)};
     if (!aliases.names)
         return false;
-    request_write_keys(request, read, &request->keys);
+    request_write_keys(request, read);
     request_write_conds(&aliases, read->where, read->where_count, &request->key_condition);
     request_write_conds(&aliases, read->filter, read->filter_count, &request->filter);
     request_write_projection(&aliases, read, &request->projection);
     request_write_names(&aliases, &request->names);
     if (aliases.value_count)
-        buf_add_char(&request->values, '}');
-    /* The service counts Limit before the filter, so with one it would only make pages small. */
+        json_writer_end(&aliases.values);
+    /* The service counts Limit before the filter: with a filter it would only
+     * make pages small. */
     if (read->limit < INT32_MAX && read->filter_count == 0)
-        request->limit = read->limit + read->ties; /* one more tells where these end */
+        request->limit = read->limit + read->ties; /* one more shows the end of the ties */
     return !request->keys.failed && !request->key_condition.failed && !request->filter.failed &&
            !request->projection.failed && !request->names.failed && !request->values.failed;
 }
@@ -324,135 +327,92 @@ void request_clean_up(struct request *request)
     buf_clean_up(&request->values);
 }
 
-/* Appends `"name":`, after a comma if a member stands before it. */
-static void request_add_name(struct buf *out, struct span name)
-{
-    if (out->size && out->data[out->size - 1] != '{')
-        buf_add_char(out, ',');
-    json_write_string(out, name);
-    buf_add_char(out, ':');
-}
-
-static void request_add_string(struct buf *out, const char *name, struct span value)
-{
-    request_add_name(out, span_text(name));
-    json_write_string(out, value);
-}
-
-static void request_add_json(struct buf *out, const char *name, struct span value)
-{
-    request_add_name(out, span_text(name));
-    buf_add_span(out, value);
-}
-
-static void request_add_count(struct buf *out, const char *name, uint32_t count)
-{
-    request_add_name(out, span_text(name));
-    buf_printf(out, "%lu", (unsigned long)count);
-}
-
-/* What GetItem, Query, Scan and each table of a BatchGetItem have in common. */
-static void request_add_expressions(const struct request *request, struct buf *out)
+/* The common members of GetItem, Query, Scan and each table of a BatchGetItem.
+ */
+static void request_add_expressions(const struct request *request, struct json_writer *json)
 {
     if (request->key_condition.size)
-        request_add_string(out, "KeyConditionExpression", buf_span(&request->key_condition));
+        json_writer_add_string(json, "KeyConditionExpression", buf_span(&request->key_condition));
     if (request->filter.size)
-        request_add_string(out, "FilterExpression", buf_span(&request->filter));
+        json_writer_add_string(json, "FilterExpression", buf_span(&request->filter));
     if (request->projection.size)
-        request_add_string(out, "ProjectionExpression", buf_span(&request->projection));
+        json_writer_add_string(json, "ProjectionExpression", buf_span(&request->projection));
     if (request->names.size)
-        request_add_json(out, "ExpressionAttributeNames", buf_span(&request->names));
+        json_writer_add_raw(json, "ExpressionAttributeNames", buf_span(&request->names));
     if (request->values.size)
-        request_add_json(out, "ExpressionAttributeValues", buf_span(&request->values));
+        json_writer_add_raw(json, "ExpressionAttributeValues", buf_span(&request->values));
     if (request->consistent)
-        request_add_json(out, "ConsistentRead", SPAN_LITERAL("true"));
+        json_writer_add_bool(json, "ConsistentRead", true);
 }
 
-/* What was left unprocessed is asked for again by its keys alone; all else is said anew. */
-static void request_write_batch_get_item(const struct request *request, struct span resume,
-                                         struct buf *out)
-{
-    request_add_json(out, "RequestItems", SPAN_LITERAL("{"));
-    request_add_json(out, request->table, SPAN_LITERAL("{"));
-    request_add_json(out, "Keys", resume.size ? resume : buf_span(&request->keys));
-    request_add_expressions(request, out);
-    buf_add_text(out, "}}");
-}
-
-/* If the first entries of a query were not enough, its next pages come whole, unless the payer has
- * little left. A Scan is a sample, of which each page has a limit. */
-static void request_add_position(const struct request *request, struct span resume, struct buf *out)
+/* If the first entries of a query were not enough, its next pages have no
+ * limit, unless the payer has little left. A Scan is a sample: each of its
+ * pages has the limit. */
+static void request_add_position(const struct request *request, struct span resume,
+                                 struct json_writer *json)
 {
     bool whole = resume.size && request->op != DYNAMO_SCAN;
     uint32_t first = whole ? 0 : request->limit;
     uint32_t limit = request->page ? request->page : first;
     if (resume.size)
-        request_add_json(out, "ExclusiveStartKey", resume);
+        json_writer_add_raw(json, "ExclusiveStartKey", resume);
     if (limit)
-        request_add_count(out, "Limit", limit);
-}
-
-static void request_write_query(const struct request *request, struct span resume, struct buf *out)
-{
-    request_add_string(out, "TableName", span_text(request->table));
-    if (request->index)
-        request_add_string(out, "IndexName", span_text(request->index));
-    if (request->counts)
-        request_add_string(out, "Select", SPAN_LITERAL("COUNT"));
-    request_add_expressions(request, out);
-    if (request->descending)
-        request_add_json(out, "ScanIndexForward", SPAN_LITERAL("false"));
-    request_add_position(request, resume, out);
-}
-
-static void request_write_scan(const struct request *request, struct span resume, struct buf *out)
-{
-    request_add_string(out, "TableName", span_text(request->table));
-    request_add_expressions(request, out);
-    if (request->segments) {
-        request_add_count(out, "Segment", request->segment);
-        request_add_count(out, "TotalSegments", request->segments);
-    }
-    request_add_position(request, resume, out);
+        json_writer_add_integer(json, "Limit", limit);
 }
 
 bool request_write(const struct request *request, struct span resume, struct buf *out)
 {
-    buf_add_char(out, '{');
+    struct json_writer json = json_writer_to(out);
+    json_writer_begin_object(&json, NULL, JSON_TIGHT);
+    if (request->table && request->op != DYNAMO_BATCH_GET_ITEM)
+        json_writer_add_text(&json, "TableName", request->table);
     switch (request->op) {
     case DYNAMO_GET_ITEM:
-        request_add_string(out, "TableName", span_text(request->table));
-        request_add_json(out, "Key", buf_span(&request->keys));
-        request_add_expressions(request, out);
+        json_writer_add_raw(&json, "Key", buf_span(&request->keys));
+        request_add_expressions(request, &json);
         break;
     case DYNAMO_BATCH_GET_ITEM:
-        request_write_batch_get_item(request, resume, out);
+        json_writer_begin_object(&json, "RequestItems", JSON_TIGHT);
+        json_writer_begin_object(&json, request->table, JSON_TIGHT);
+        json_writer_add_raw(&json, "Keys", resume.size ? resume : buf_span(&request->keys));
+        request_add_expressions(request, &json);
+        json_writer_end(&json);
+        json_writer_end(&json);
         break;
     case DYNAMO_QUERY:
-        request_write_query(request, resume, out);
+        if (request->index)
+            json_writer_add_text(&json, "IndexName", request->index);
+        if (request->counts)
+            json_writer_add_text(&json, "Select", "COUNT");
+        request_add_expressions(request, &json);
+        if (request->descending)
+            json_writer_add_bool(&json, "ScanIndexForward", false);
+        request_add_position(request, resume, &json);
         break;
     case DYNAMO_SCAN:
-        request_write_scan(request, resume, out);
+        request_add_expressions(request, &json);
+        if (request->segments) {
+            json_writer_add_integer(&json, "Segment", request->segment);
+            json_writer_add_integer(&json, "TotalSegments", request->segments);
+        }
+        request_add_position(request, resume, &json);
         break;
     case DYNAMO_DESCRIBE_TABLE:
     case DYNAMO_DESCRIBE_TIME_TO_LIVE:
     case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
-        request_add_string(out, "TableName", span_text(request->table));
         break;
     case DYNAMO_LIST_TABLES:
         if (resume.size)
-            request_add_json(out, "ExclusiveStartTableName", resume);
+            json_writer_add_raw(&json, "ExclusiveStartTableName", resume);
         break;
-    case DYNAMO_LIST_BACKUPS:
-        request_add_string(out, "TableName", span_text(request->table));
-        request_add_string(out, "BackupType",
-                           SPAN_LITERAL("ALL")); /* not only those that users made */
+    case DYNAMO_LIST_BACKUPS: /* ALL: also those that services made */
+        json_writer_add_text(&json, "BackupType", "ALL");
         if (resume.size)
-            request_add_json(out, "ExclusiveStartBackupArn", resume);
+            json_writer_add_raw(&json, "ExclusiveStartBackupArn", resume);
         break;
     }
-    if (dynamo_op_reads_records(request->op))
-        request_add_string(out, "ReturnConsumedCapacity", SPAN_LITERAL("TOTAL"));
-    buf_add_char(out, '}');
+    if (dynamo_op_reads_items(request->op))
+        json_writer_add_text(&json, "ReturnConsumedCapacity", "TOTAL");
+    json_writer_end(&json);
     return !out->failed;
 }

@@ -1,14 +1,15 @@
-/* A Read as the service understands it: one of nine operations, and what it says. The one writer
- * of expressions stands here; the JSON body and the printed command (core/dynamo/cli_command.h) are
- * two ways to print what it wrote. */
+/* A Read as a request of DynamoDB: one of nine operations with its expressions.
+ * The JSON body and the printed command (core/dynamo/request_print.h) are made
+ * of the same expressions. */
 #ifndef DDBFS_CORE_DYNAMO_REQUEST_H
 #define DDBFS_CORE_DYNAMO_REQUEST_H
 
 #include "core/base/buf.h"
+#include "core/json/writer.h"
 #include "core/source/read.h"
 
-/* The closed set. All of them read; nothing else is ever sent. A Scan is sent only by a source that
- * was told that it may (dynamo.h). */
+/* The closed set of operations; all of them only read. A Scan is sent only if
+ * the source allows it (may_scan in core/dynamo/dynamo.h). */
 enum dynamo_op {
     DYNAMO_GET_ITEM,
     DYNAMO_BATCH_GET_ITEM,
@@ -25,45 +26,60 @@ enum { DYNAMO_OPS = DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS + 1 };
 /* The operation's name in the protocol. */
 const char *dynamo_op_name(enum dynamo_op op);
 
-/* Whether it reads records, and so consumes capacity; the others tell of tables. */
-bool dynamo_op_reads_records(enum dynamo_op op);
+/* Whether it reads items, and so consumes capacity. */
+bool dynamo_op_reads_items(enum dynamo_op op);
 
 /* Whether an access policy can grant it on "*" alone, and on no table. */
 bool dynamo_op_is_of_account(enum dynamo_op op);
 
-/* The operation that answers READ. */
+/* The operation that executes READ. */
 enum dynamo_op request_op(const struct read *read);
 
-/* What a Read asks, in the texts of the service. Empty texts are not said. */
+/* The context of a sent request, for decoding its response and for messages.
+ * All borrowed. */
+struct sent_request {
+    enum dynamo_op op;
+    const struct read *read;
+    const char *region;
+    const char *endpoint; /* the URL of the last request; "" before the first */
+    const char *profile;  /* NULL if messages need not name it */
+    const char *method;   /* how the credentials that signed it were found; NULL:
+                             not known */
+    const char *origin;   /* … and where; NULL: not known */
+};
+
+/* The parts of a request. Empty texts are left out of the body. */
 struct request {
     enum dynamo_op op;
     const char *table;        /* borrowed from the Read; NULL for a list of tables */
     const char *index;        /* likewise; NULL: the table itself */
     struct buf keys;          /* JSON: the key of a GetItem, the array of a BatchGetItem */
-    struct buf key_condition; /* expressions, whose every attribute is an alias: reserved words, */
-    struct buf filter;        /* dots and dashes are many */
+    struct buf key_condition; /* expressions. Each attribute is an alias, because many
+                               * names are reserved words or have dots and dashes */
+    struct buf filter;
     struct buf projection;
-    struct buf names;  /* JSON: the aliases and what they stand for */
+    struct buf names;  /* JSON: the aliases and their attributes */
     struct buf values; /* JSON */
-    uint32_t limit;    /* entries of the first page; 0: as many as it holds */
-    uint32_t page;     /* entries of the page that is written next; 0: as it is said above */
+    uint32_t limit;    /* entries of the first page; 0: no limit */
+    uint32_t page;     /* entries of the page that is written next; 0: LIMIT decides */
     bool descending;
     bool consistent;
-    bool counts;                /* only how many items there are */
+    bool counts;                /* only the number of items is read */
     uint32_t segment, segments; /* of a Scan; 0 of 0: all of the table */
 };
 
-/* READ must outlive the request, which is to be cleaned up in either case. False when memory ran
- * out. */
+/* READ must outlive the request, which is to be cleaned up in either case.
+ * False when memory ran out. */
 bool request_init(struct request *request, const struct read *read);
 void request_clean_up(struct request *request);
 
 /* Appends KEY as JSON. */
 void request_write_key(const struct key *key, struct buf *out);
 
-/* Appends the body. RESUME is where the last answer stopped, JSON as the service wrote it:
- * LastEvaluatedKey, LastEvaluatedTableName, LastEvaluatedBackupArn, or the array of unprocessed
- * Keys; empty at the start. False when memory ran out. */
+/* Appends the body. RESUME is the position of the last response, in the JSON of
+ * the service: LastEvaluatedKey, LastEvaluatedTableName,
+ * LastEvaluatedBackupArn, or the array of unprocessed Keys; empty at the start.
+ * False when memory ran out. */
 bool request_write(const struct request *request, struct span resume, struct buf *out);
 
 #endif

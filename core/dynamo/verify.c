@@ -1,12 +1,88 @@
-/* Answers compared with their questions. */
 #include "core/dynamo/verify.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
+#include <sys/random.h>
 
 #include "core/item/item.h"
 #include "core/item/typed.h"
+
+/* A page of 1 MB holds no more items of 8 bytes, which two keys and their names take at least. */
+enum { FIRST_SLOTS = 64, MOST_REPEATS = 1 << 17 };
+
+static bool repeats_has(const struct repeats_part *part, uint64_t number)
+{
+    for (size_t at = number; part->capacity; at++) {
+        uint64_t found = part->slots[at & (part->capacity - 1)];
+        if (found == number || found == 0)
+            return found == number;
+    }
+    return false;
+}
+
+/* There must be a free slot. */
+static void repeats_store(struct repeats_part *part, uint64_t number)
+{
+    size_t at = number;
+    while (part->slots[at & (part->capacity - 1)])
+        at++;
+    part->slots[at & (part->capacity - 1)] = number;
+    part->count++;
+}
+
+/* Half of the slots stay free, so that look-ups are short. */
+static bool repeats_grow(struct repeats_part *part)
+{
+    size_t capacity = part->capacity ? 2 * part->capacity : FIRST_SLOTS;
+    struct repeats_part larger = {calloc(capacity, sizeof *larger.slots), capacity, 0};
+    if (!larger.slots)
+        return false;
+    for (size_t i = 0; i < part->capacity; i++)
+        if (part->slots[i])
+            repeats_store(&larger, part->slots[i]);
+    free(part->slots);
+    *part = larger;
+    return true;
+}
+
+bool repeats_add(struct repeats *repeats, struct span identity, bool *again)
+{
+    struct dict_seed *seed = &repeats->seed;
+    if (!seed->a && getrandom(seed, sizeof *seed, 0) != (ssize_t)sizeof *seed)
+        *seed = (struct dict_seed){1, 1}; /* does not happen on any supported kernel */
+    uint64_t number = dict_hash(repeats->seed, identity);
+    number += number == 0;
+    *again = repeats_has(&repeats->new, number) || repeats_has(&repeats->old, number);
+    if (*again)
+        return true;
+    if (repeats->new.count == MOST_REPEATS) {
+        free(repeats->old.slots);
+        repeats->old = repeats->new;
+        repeats->new = (struct repeats_part){0};
+    }
+    if (2 * repeats->new.count == repeats->new.capacity && !repeats_grow(&repeats->new))
+        return false;
+    repeats_store(&repeats->new, number);
+    return true;
+}
+
+void repeats_clear(struct repeats *repeats)
+{
+    if (repeats->new.capacity > FIRST_SLOTS || repeats->old.capacity > 0)
+        repeats_clean_up(repeats); /* clearing many slots for each of many short runs is slow */
+    if (repeats->new.count > 0)
+        memset(repeats->new.slots, 0, repeats->new.capacity * sizeof *repeats->new.slots);
+    repeats->new.count = 0;
+}
+
+void repeats_clean_up(struct repeats *repeats)
+{
+    free(repeats->new.slots);
+    free(repeats->old.slots);
+    *repeats = (struct repeats){0};
+}
 
 void verify_clean_up(struct verify *verify)
 {
@@ -17,26 +93,26 @@ void verify_clean_up(struct verify *verify)
     buf_clean_up(&verify->mark);
 }
 
-/* What is wrong is told without any value: that may be a secret. */
-__attribute__((format(printf, 3, 4))) static bool refuse(const struct verify *verify,
-                                                         struct error *err, const char *format, ...)
+/* The message has no value of an item: that may be a secret. */
+__attribute__((format(printf, 3, 4))) static bool
+verify_refuse(const struct verify *verify, struct error *err, const char *format, ...)
 {
-    const struct answer_question *question = verify->question;
-    const char *table = question->op == DYNAMO_LIST_TABLES ? "" : question->read->table;
+    const struct sent_request *sent = verify->sent;
+    const char *table = sent->op == DYNAMO_LIST_TABLES ? "" : sent->read->table;
     char what[240];
     va_list list;
     va_start(list, format);
     vsnprintf(what, sizeof what, format, list);
     va_end(list);
-    return error_set(err, ERROR_BAD_ANSWER,
-                     "%s%s%s was answered with %s; is %s DynamoDB, and does the map name "
-                     "the right keys? ddbfs check tells",
-                     dynamo_op_name(question->op), table[0] ? " of " : "", table, what,
-                     question->endpoint);
+    return error_set(
+        err, ERROR_BAD_ANSWER,
+        "the response to %s%s%s is wrong: it has %s; check that %s is DynamoDB, and the keys "
+        "of the map: ddbfs check",
+        dynamo_op_name(sent->op), table[0] ? " of " : "", table, what, sent->endpoint);
 }
 
-/* A key attribute's value; false when ITEM has none that could be one, or when memory ran out
- * (ARENA is failed then). */
+/* False when ITEM has no valid key attribute NAME, or when memory ran out (ARENA is failed then).
+ */
 static bool verify_read_key_value(struct json item, struct span name, struct arena *arena,
                                   struct value *out)
 {
@@ -44,7 +120,7 @@ static bool verify_read_key_value(struct json item, struct span name, struct are
            out->bytes.size > 0;
 }
 
-/* Which of the Read's keys ITEM has; the number of keys when it is none of them. */
+/* The number of ITEM's key among those of the Read; the count of keys if it is none of them. */
 static size_t verify_find_key(const struct read *read, struct json item, struct arena *arena)
 {
     struct key key = {.count = read->keys[0].count};
@@ -61,36 +137,37 @@ static size_t verify_find_key(const struct read *read, struct json item, struct 
 static bool verify_left(struct verify *verify, struct json left, struct arena *arena,
                         struct error *err)
 {
-    const struct read *read = verify->question->read;
+    const struct read *read = verify->sent->read;
     for (struct json each = json_first(left); json_present(each); each = json_next(each)) {
         size_t key = verify_find_key(read, each, arena);
         if (key == read->key_count || json_count(each) != read->keys[0].count)
-            return refuse(verify, err, "unprocessed keys that were not asked for");
+            return verify_refuse(verify, err, "unprocessed keys that were not requested");
         if (verify->keys[key] != KEY_ASKED)
-            return refuse(verify, err, "unprocessed keys that had been answered already");
+            return verify_refuse(verify, err, "unprocessed keys that were processed before");
         verify->keys[key] = KEY_LEFT;
     }
     return true;
 }
 
-/* Each item is one that this request asked for, and none comes twice. What was left is what this
- * request asked for and did not get. All other keys have been answered: there is no such item. */
+/* Each item has a key of this request, and none comes twice. The unprocessed keys are keys of this
+ * request without an item. All other keys are not found. */
 static bool verify_items(struct verify *verify, const struct answer *answer, struct arena *arena,
                          struct error *err)
 {
-    const struct read *read = verify->question->read;
+    const struct read *read = verify->sent->read;
     for (size_t i = 0; i < answer->item_count; i++) {
         size_t key = verify_find_key(read, answer->items[i], arena);
         verify->bytes += json_raw(answer->items[i]).size;
         if (key == read->key_count)
-            return refuse(verify, err, "a record that was not asked for, or that lacks its key");
+            return verify_refuse(verify, err,
+                                 "an item that was not requested, or that lacks its key");
         if (verify->keys[key] != KEY_ASKED)
-            return refuse(verify, err, "a record that had been answered already");
+            return verify_refuse(verify, err, "an item that had come before");
         verify->keys[key] = KEY_CAME;
     }
-    if (verify->question->op == DYNAMO_BATCH_GET_ITEM &&
-        verify->bytes > answer_limit_of_rounds(verify->question))
-        return refuse(verify, err, "more than its records can have");
+    if (verify->sent->op == DYNAMO_BATCH_GET_ITEM &&
+        verify->bytes > answer_limit_of_rounds(verify->sent))
+        return verify_refuse(verify, err, "more bytes than its items can have");
     if (!verify_left(verify, answer->resume, arena, err))
         return false;
     for (size_t key = 0; key < read->key_count; key++) {
@@ -102,21 +179,20 @@ static bool verify_items(struct verify *verify, const struct answer *answer, str
     return true;
 }
 
-/* Every key condition holds: the partition is the one that was asked for, the sort key within the
- * range. */
+/* Every key condition holds: of the partition, and of the sort key. */
 static bool verify_conditions(const struct verify *verify, struct json item, struct arena *arena,
                               struct error *err)
 {
-    const struct read *read = verify->question->read;
+    const struct read *read = verify->sent->read;
     for (size_t i = 0; i < read->where_count; i++) {
         const struct cond *cond = &read->where[i];
         struct value value;
         if (!verify_read_key_value(item, cond->attribute, arena, &value))
-            return refuse(verify, err, "an item without the key attribute %.*s",
-                          (int)cond->attribute.size, cond->attribute.data);
+            return verify_refuse(verify, err, "an item without the key attribute %.*s",
+                                 (int)cond->attribute.size, cond->attribute.data);
         if (!cond_admits(cond, value))
-            return refuse(verify, err, "an item whose %.*s is not the one that was asked for",
-                          (int)cond->attribute.size, cond->attribute.data);
+            return verify_refuse(verify, err, "an item whose %.*s does not match the request",
+                                 (int)cond->attribute.size, cond->attribute.data);
     }
     return true;
 }
@@ -127,17 +203,17 @@ static bool verify_is_there(void *arg, struct span attribute)
     return json_present(item_attribute(*item, attribute));
 }
 
-/* The filter lets it through: who does not know filters must not show what they hide. An index may
- * have tested what it does not hold, so there only what came is judged. */
+/* The filter holds: a server that ignores filters must not reveal items. The filter of an index may
+ * use attributes that the index does not return; it is tested only without them. */
 static bool verify_filters(const struct verify *verify, struct json item, struct arena *arena,
                            struct error *err)
 {
-    const struct read *read = verify->question->read;
+    const struct read *read = verify->sent->read;
     for (size_t i = 0; i < read->filter_count; i++) {
         const struct cond *cond = &read->filter[i];
         bool judged = !read->index || cond_each_attribute(cond, verify_is_there, &item);
         if (judged && !cond_holds(cond, item, &arena->failed) && !arena->failed)
-            return refuse(verify, err, "an item that the filter leaves out");
+            return verify_refuse(verify, err, "an item that the filter leaves out");
     }
     return true;
 }
@@ -148,19 +224,20 @@ static bool verify_filters(const struct verify *verify, struct json item, struct
 static bool verify_continue_to(struct verify *verify, struct json item, struct arena *arena,
                                int *order, struct error *err)
 {
-    const struct read *read = verify->question->read;
+    const struct read *read = verify->sent->read;
     *order = verify->has_last && read->sort_count ? 0 : 1;
     for (size_t i = 0; i < read->sort_count; i++) {
         struct value value;
         if (!verify_read_key_value(item, read->sort[i], arena, &value))
-            return refuse(verify, err, "an item without the key attribute %.*s",
-                          (int)read->sort[i].size, read->sort[i].data);
+            return verify_refuse(verify, err, "an item without the key attribute %.*s",
+                                 (int)read->sort[i].size, read->sort[i].data);
         if (verify->has_last && *order == 0)
             *order = value_compare(value, verify->last[i]) * (read->descending ? -1 : 1);
         verify->last[i] = value;
     }
     verify->has_last = true;
-    return *order >= 0 || refuse(verify, err, "items that go backwards in the order of their keys");
+    return *order >= 0 ||
+           verify_refuse(verify, err, "items that go backwards in the order of their keys");
 }
 
 /* Replaces OUT by the table's own key of ITEM, in one spelling; empty when it has none. */
@@ -184,7 +261,7 @@ static void verify_write_own_key(const struct read *read, struct json item, stru
 static bool verify_unlike(struct verify *verify, struct json before, struct json item,
                           bool same_place, struct arena *arena, struct error *err)
 {
-    const struct read *read = verify->question->read;
+    const struct read *read = verify->sent->read;
     CLEAN_UP(buf_clean_up) struct buf key = {0};
     bool again = false, ok = true;
     if (!same_place || !read->own_key_count) {
@@ -204,10 +281,10 @@ static bool verify_unlike(struct verify *verify, struct json before, struct json
         ok = repeats_add(&verify->repeats, buf_span(&key), &again);
     if (!ok || key.failed || verify->previous.failed)
         return error_no_memory(err);
-    return !again || refuse(verify, err, "an item that had come before");
+    return !again || verify_refuse(verify, err, "an item that had come before");
 }
 
-/* Writes where an answer stopped in one spelling: equal positions have equal texts. */
+/* Writes a position in one spelling: equal positions have equal texts. */
 static bool verify_write_position(const struct verify *verify, struct json resume,
                                   struct arena *arena, struct buf *out, struct error *err)
 {
@@ -217,11 +294,11 @@ static bool verify_write_position(const struct verify *verify, struct json resum
         return true;
     }
     if (!typed_members(resume, arena, &members))
-        return refuse(verify, err, "a LastEvaluatedKey that is no key");
+        return verify_refuse(verify, err, "a LastEvaluatedKey that is no key");
     for (size_t i = 0; i < members.count; i++) {
         struct value value;
         if (!verify_read_key_value(resume, members.list[i].name, arena, &value))
-            return refuse(verify, err, "a LastEvaluatedKey that is no key");
+            return verify_refuse(verify, err, "a LastEvaluatedKey that is no key");
         buf_printf(out, "%zu:", members.list[i].name.size);
         buf_add_span(out, members.list[i].name);
         value_write_identity(value, out);
@@ -229,7 +306,7 @@ static bool verify_write_position(const struct verify *verify, struct json resum
     return true;
 }
 
-/* A position that was there before would lead through the same pages for ever. */
+/* A position that comes twice would lead through the same pages without end. */
 static bool verify_is_new_position(struct verify *verify, const struct buf *position)
 {
     struct span text = buf_span(position);
@@ -245,7 +322,7 @@ static bool verify_is_new_position(struct verify *verify, const struct buf *posi
     return !again;
 }
 
-/* Whether RESUME, a key, is that of ITEM, as far as ITEM has its attributes. */
+/* Whether the key RESUME is ITEM's, as far as ITEM has its attributes. */
 static bool verify_is_key_of(struct json resume, struct json item, struct arena *arena)
 {
     struct typed_members members;
@@ -263,16 +340,16 @@ static bool verify_is_key_of(struct json resume, struct json item, struct arena 
     return true;
 }
 
-/* Without a filter every item that the service looked at is in the page: a position elsewhere than
- * at the page's last item would pass over items, or read some again. */
+/* Without a filter the page has every item that was read. A position elsewhere than at the last
+ * item would skip items, or read some twice. */
 static bool verify_at_last(struct verify *verify, const struct answer *answer, struct arena *arena,
                            struct error *err)
 {
     size_t count = answer->item_count;
-    if (!json_present(answer->resume) || count == 0 || verify->question->read->filter_count > 0 ||
+    if (!json_present(answer->resume) || count == 0 || verify->sent->read->filter_count > 0 ||
         verify_is_key_of(answer->resume, answer->items[count - 1], arena))
         return true;
-    return refuse(verify, err, "a LastEvaluatedKey that is not the key of the last item");
+    return verify_refuse(verify, err, "a LastEvaluatedKey that is not the key of the last item");
 }
 
 static bool verify_position(struct verify *verify, struct json resume, struct arena *arena,
@@ -282,10 +359,10 @@ static bool verify_position(struct verify *verify, struct json resume, struct ar
     if (!verify_write_position(verify, resume, arena, &position, err))
         return false;
     if (!verify_is_new_position(verify, &position))
-        return refuse(verify, err, "a position (%s) where it had been before",
-                      verify->question->op == DYNAMO_LIST_TABLES    ? "LastEvaluatedTableName"
-                      : verify->question->op == DYNAMO_LIST_BACKUPS ? "LastEvaluatedBackupArn"
-                                                                    : "LastEvaluatedKey");
+        return verify_refuse(verify, err, "a position (%s) that came before",
+                             verify->sent->op == DYNAMO_LIST_TABLES    ? "LastEvaluatedTableName"
+                             : verify->sent->op == DYNAMO_LIST_BACKUPS ? "LastEvaluatedBackupArn"
+                                                                       : "LastEvaluatedKey");
     return !position.failed || error_no_memory(err);
 }
 
@@ -295,7 +372,7 @@ static bool verify_position(struct verify *verify, struct json resume, struct ar
 static bool verify_query(struct verify *verify, const struct answer *answer, struct arena *arena,
                          struct error *err)
 {
-    const struct read *read = verify->question->read;
+    const struct read *read = verify->sent->read;
     struct json before = {0};
     int order;
     for (size_t i = 0; i < answer->item_count; i++) {
@@ -307,7 +384,7 @@ static bool verify_query(struct verify *verify, const struct answer *answer, str
             return false;
         bool same_place = !is_first && (order == 0 || !read->sort_count);
         if (same_place && !read->index)
-            return refuse(verify, err, "two items of the same key");
+            return verify_refuse(verify, err, "two items of the same key");
         if (!verify_unlike(verify, before, item, same_place, arena, err))
             return false;
         before = item;
@@ -322,25 +399,25 @@ static bool verify_query(struct verify *verify, const struct answer *answer, str
         if (cond->op == COND_EQ &&
             (!verify_read_key_value(answer->resume, cond->attribute, arena, &value) ||
              !cond_admits(cond, value)))
-            return refuse(verify, err, "a LastEvaluatedKey of another partition");
+            return verify_refuse(verify, err, "a LastEvaluatedKey of another partition");
     }
     return verify_continue_to(verify, answer->resume, arena, &order, err) &&
            verify_at_last(verify, answer, arena, err) &&
            verify_position(verify, answer->resume, arena, err);
 }
 
-/* Items come in no order that anybody knows: each has the part of its key that was asked for. */
+/* Items come in no known order; each has the requested part of its key. */
 static bool verify_scan(struct verify *verify, const struct answer *answer, struct arena *arena,
                         struct error *err)
 {
-    const struct read *read = verify->question->read;
+    const struct read *read = verify->sent->read;
     for (size_t i = 0; i < answer->item_count; i++)
         for (size_t k = 0; k < read->attribute_count; k++) {
             struct span name = read->attributes[k];
             struct value value;
             if (!verify_read_key_value(answer->items[i], name, arena, &value))
-                return refuse(verify, err, "an item without the key attribute %.*s", (int)name.size,
-                              name.data);
+                return verify_refuse(verify, err, "an item without the key attribute %.*s",
+                                     (int)name.size, name.data);
         }
     return !json_present(answer->resume) || (verify_at_last(verify, answer, arena, err) &&
                                              verify_position(verify, answer->resume, arena, err));
@@ -349,8 +426,8 @@ static bool verify_scan(struct verify *verify, const struct answer *answer, stru
 /* An account has 10,000 tables at most, and a page 100 names. */
 enum { MOST_PAGES_OF_NAMES = 1000 };
 
-/* Names go forward from page to page, and end; whether capitals stand before small letters is not
- * said. */
+/* Names go forward from page to page, and end. The order of capital and small letters is not
+ * documented. */
 static bool verify_names(struct verify *verify, const struct answer *answer, struct arena *arena,
                          struct error *err)
 {
@@ -362,19 +439,19 @@ static bool verify_names(struct verify *verify, const struct answer *answer, str
     if (!verify_position(verify, resume, arena, err))
         return false;
     if (verify->positions > MOST_PAGES_OF_NAMES)
-        return refuse(verify, err, "more than %d pages of names, which no account has",
-                      MOST_PAGES_OF_NAMES);
+        return verify_refuse(verify, err, "more than %d pages of names, which no account has",
+                             MOST_PAGES_OF_NAMES);
     const char *from = buf_text(&last), *to = buf_text(&verify->position);
     if (strcmp(to, from) <= 0 && strcasecmp(to, from) <= 0)
-        return refuse(verify, err, "a LastEvaluatedTableName that goes backwards");
+        return verify_refuse(verify, err, "a LastEvaluatedTableName that goes backwards");
     return !last.failed || error_no_memory(err);
 }
 
-/* The last place is kept beyond the answer that it came in. */
+/* Copies the last sort key out of its response. */
 static void verify_store_last(struct verify *verify)
 {
     struct arena kept = {0};
-    for (size_t i = 0; verify->has_last && i < verify->question->read->sort_count; i++)
+    for (size_t i = 0; verify->has_last && i < verify->sent->read->sort_count; i++)
         verify->last[i].bytes = arena_copy(&kept, verify->last[i].bytes);
     arena_clean_up(&verify->arena);
     verify->arena = kept;
@@ -384,7 +461,7 @@ bool verify_answer(struct verify *verify, const struct answer *answer, struct er
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     bool ok = true;
-    switch (verify->question->op) {
+    switch (verify->sent->op) {
     case DYNAMO_GET_ITEM:
     case DYNAMO_BATCH_GET_ITEM:
         ok = verify_items(verify, answer, &arena, err);

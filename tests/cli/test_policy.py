@@ -114,7 +114,7 @@ def test_whatever_is_taken_from_it_is_missed(plain, proxy):
         rule = proxy.fault("policy", times=None, document=iam.without(document, action, pattern))
         said = plain(*command, expect=1).stderr
         assert "not authorized" in said and action in said
-        statement = json.loads(re.search(r"grant it[^{]*(\{[^}]*\})", said)[1])
+        statement = json.loads(re.search(r"add to its[^{]*(\{[^}]*\})", said)[1])
         assert (statement["Action"], statement["Resource"]) == (action, resource)
         rule.options["document"]["Statement"].append(statement)
         plain(*command)

@@ -134,7 +134,7 @@ ROWS = {
     ),
     "no permission": Row(
         "denied", errno.EACCES, f"needs dynamodb:GetItem on {TABLE} in us-east-1",
-        'grant it in its identity-based policy: {"Effect": "Allow", "Action": "dynamodb:GetItem", '
+        'add to its identity-based policy: {"Effect": "Allow", "Action": "dynamodb:GetItem", '
         f'"Resource": "arn:aws:dynamodb:us-east-1:123456789012:table/{TABLE}"}}; ddbfs policy prints all',
         fault="denied", code="AccessDeniedException",
     ),
@@ -272,14 +272,14 @@ ROWS = {
         code="ValidationException",
     ),
     "another's answer": Row(
-        "bad-answer", errno.EBADMSG, "the answer is not DynamoDB's", "an endpoint of DynamoDB?", fault="html",
+        "bad-answer", errno.EBADMSG, "the response is not DynamoDB's", "an endpoint of DynamoDB", fault="html",
     ),
     "a wrong checksum": Row(
-        "bad-answer", errno.EBADMSG, "the answer's checksum is wrong", "look for a proxy",
+        "bad-answer", errno.EBADMSG, "the checksum of a response is wrong", "look for a proxy",
         fault="wrong_crc", code="CRC32CheckFailed",
     ),
     "no JSON": Row(
-        "bad-answer", errno.EBADMSG, "the answer is not DynamoDB's", "an endpoint of DynamoDB?", fault="raw", options={"body": b"{]"},
+        "bad-answer", errno.EBADMSG, "the response is not DynamoDB's", "an endpoint of DynamoDB", fault="raw", options={"body": b"{]"},
     ),
     "a failing service": Row(
         "service", errno.EIO, "the service failed (HTTP 500)", "try again later",

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/dynamo/cli_command.h"
-#include "core/dynamo/request_words.h"
+#include "core/dynamo/request_print.h"
 
 enum { MOST_ITEMS = 2048 };
 

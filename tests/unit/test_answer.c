@@ -13,7 +13,7 @@ enum { MAX_HEADERS = 4 };
 /* One response to one question, and what became of it. */
 struct scene {
     struct read *read;
-    struct answer_question question;
+    struct sent_request sent;
     struct http_header headers[MAX_HEADERS];
     struct http_response response;
     struct answer *answer;
@@ -23,7 +23,7 @@ struct scene {
 static struct scene scene_of(enum dynamo_op op, int status, const char *body)
 {
     struct scene scene = {.read = read_new(READ_QUERY, "jobs", "by-id")};
-    scene.question = (struct answer_question){
+    scene.sent = (struct sent_request){
         .op = op, .read = scene.read, .region = "eu-west-1", .endpoint = "https://ddb.test/"};
     scene.response = (struct http_response){.status = status, .body = span_text(body)};
     return scene;
@@ -39,7 +39,7 @@ static bool take(struct scene *scene)
     scene->response.headers = scene->headers;
     if (!http_header(&scene->response, "Content-Type"))
         add_header(scene, "Content-Type", "application/x-amz-json-1.0");
-    scene->answer = answer_new(&scene->question, &scene->response, NULL, &scene->err);
+    scene->answer = answer_new(&scene->sent, &scene->response, NULL, &scene->err);
     return scene->answer != NULL;
 }
 
@@ -461,7 +461,7 @@ static size_t limit_of(enum dynamo_op op, size_t keys)
                           .count = 1};
         read_add_key(scene.read, &key);
     }
-    size_t limit = answer_limit(&scene.question);
+    size_t limit = answer_limit(&scene.sent);
     close_scene(&scene);
     return limit;
 }
@@ -485,7 +485,7 @@ static void check_too_large(int status, struct span body, const char *encoding)
         add_header(&scene, "Content-Encoding", encoding);
     CHECK(!take(&scene));
     CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
-    CHECK_HAS(scene.err.text, "the answer to ListTables is larger than any that the service gives");
+    CHECK_HAS(scene.err.text, "the response to ListTables is larger than any of the service");
     close_scene(&scene);
 }
 
@@ -519,7 +519,7 @@ static void too_many_values_are_refused(void)
         read_add_key(scene.read, &key);
     }
     scene.response.body = buf_span(&text);
-    CHECK(text.size < answer_limit(&scene.question));
+    CHECK(text.size < answer_limit(&scene.sent));
     CHECK(!take(&scene));
     CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
     CHECK_HAS(scene.err.text, "more than 8388608 values");
@@ -548,8 +548,8 @@ static void html_is_named_with_its_endpoint(void)
     add_header(&scene, "Content-Type", "text/html");
     CHECK(!take(&scene));
     CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
-    CHECK_TEXT(scene.err.text, "the answer is not DynamoDB's (HTTP 200, text/html); is "
-                               "https://ddb.test/ an endpoint of DynamoDB?");
+    CHECK_TEXT(scene.err.text, "the response is not DynamoDB's (HTTP 200, text/html); check that "
+                               "https://ddb.test/ is an endpoint of DynamoDB");
     close_scene(&scene);
 }
 
@@ -623,14 +623,14 @@ static void denials_say_what_to_do(void)
 static void expiry_says_how_to_sign_in(void)
 {
     struct scene scene = scene_of(DYNAMO_QUERY, 400, "{\"__type\":\"ExpiredTokenException\"}");
-    scene.question.profile = "prod";
+    scene.sent.profile = "prod";
     CHECK(!take(&scene));
     CHECK_INT(scene.err.kind, ERROR_EXPIRED);
     CHECK_HAS(scene.err.text, "sign in again, as with: aws sso login --profile prod");
     close_scene(&scene);
     scene = scene_of(DYNAMO_QUERY, 400, "{\"__type\":\"ExpiredTokenException\"}");
-    scene.question.profile = "a b";
-    scene.question.method = "sso";
+    scene.sent.profile = "a b";
+    scene.sent.method = "sso";
     CHECK(!take(&scene));
     CHECK_HAS(scene.err.text, "; sign in again: aws sso login --profile 'a b'");
     close_scene(&scene);

@@ -1,5 +1,5 @@
 /* Reads as commands for a shell: what they say, and that nothing in them is taken for more. */
-#include "core/dynamo/cli_command.h"
+#include "core/dynamo/request_print.h"
 
 #include "core/base/shell.h"
 #include "tests/unit/check.h"

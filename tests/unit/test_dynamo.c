@@ -556,7 +556,7 @@ static void rounds_of_a_batch_have_a_bound_together(void)
     CHECK_INT(scene.page_count, 1);
     CHECK_INT(scene.error_count, 1);
     CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
-    CHECK_HAS(scene.err.text, "more than its records can have");
+    CHECK_HAS(scene.err.text, "more bytes than its items can have");
     close_scene(&scene);
 }
 
@@ -649,7 +649,7 @@ static void an_answer_to_another_question_is_no_page(void)
     run(&scene);
     CHECK(scene.page_count == 0 && scene.error_count == 1 && sent_count(&scene) == 1);
     CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
-    CHECK_HAS(scene.err.text, "GetItem of jobs was answered with a record that was not asked for");
+    CHECK_HAS(scene.err.text, "response to GetItem of jobs is wrong: it has an item that was not requested");
     CHECK_TEXT(scene.err.request_id, "R1");
     struct source_stats stats = {0};
     source_add_stats(scene.source, &stats);
@@ -838,7 +838,7 @@ static void what_there_is_is_asked_for_once_a_minute(void)
     answer(&scene, 400, NO_TABLE);
     run(&scene);
     run_again(&scene);
-    CHECK_HAS(scene.err.text, "; no table is there at all");
+    CHECK_HAS(scene.err.text, "; there are no tables");
     CHECK_INT(sent_count(&scene), 3);
     scene.clock.now_ms += 61000;
     answer(&scene, 400, NO_TABLE);

@@ -1,5 +1,5 @@
 /* What has come before is known again, up to a bound. */
-#include "core/dynamo/repeats.h"
+#include "core/dynamo/verify.h"
 
 #include <stdio.h>
 

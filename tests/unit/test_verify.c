@@ -45,11 +45,11 @@ static struct read *new_items(size_t count)
 static int take(struct read *read, const char *const *bodies, struct error *err)
 {
     struct http_header header = {"Content-Type", type};
-    struct answer_question question = {.op = request_op(read),
+    struct sent_request question = {.op = request_op(read),
                                        .read = read,
                                        .region = "eu-west-1",
                                        .endpoint = "https://ddb.test/"};
-    struct verify verify = {.question = &question};
+    struct verify verify = {.sent = &question};
     int taken = 0;
     bool ok = true;
     *err = (struct error){0};
@@ -98,11 +98,11 @@ static void an_item_has_the_key_that_was_asked_for(void)
 {
     CHECK_TAKEN(new_items(1), 1, GOT(KEY("a", "1")));
     CHECK_TAKEN(new_items(1), 1, GOT(KEY("a", "1.0e0")));
-    CHECK_REFUSED(new_items(1), 0, "was not asked for", GOT(KEY("b", "1")));
-    CHECK_REFUSED(new_items(1), 0, "was not asked for", GOT(KEY("a", "2")));
-    CHECK_REFUSED(new_items(1), 0, "was not asked for", GOT("{}"));
-    CHECK_REFUSED(new_items(1), 0, "was not asked for", GOT("{\"pk\":{\"S\":\"a\"}}"));
-    CHECK_REFUSED(new_items(1), 0, "was not asked for",
+    CHECK_REFUSED(new_items(1), 0, "was not requested", GOT(KEY("b", "1")));
+    CHECK_REFUSED(new_items(1), 0, "was not requested", GOT(KEY("a", "2")));
+    CHECK_REFUSED(new_items(1), 0, "was not requested", GOT("{}"));
+    CHECK_REFUSED(new_items(1), 0, "was not requested", GOT("{\"pk\":{\"S\":\"a\"}}"));
+    CHECK_REFUSED(new_items(1), 0, "was not requested",
                   GOT("{\"pk\":{\"S\":\"a\"},\"sk\":{\"S\":\"1\"}}"));
 }
 
@@ -110,8 +110,8 @@ static void items_of_a_batch_are_those_of_its_keys(void)
 {
     CHECK_TAKEN(new_items(3), 1, BATCH(KEY("c", "1") "," KEY("a", "1")));
     CHECK_TAKEN(new_items(3), 1, BATCH(""));
-    CHECK_REFUSED(new_items(2), 0, "was not asked for", BATCH(KEY("c", "1")));
-    CHECK_REFUSED(new_items(2), 0, "answered already", BATCH(KEY("a", "1") "," KEY("a", "1")));
+    CHECK_REFUSED(new_items(2), 0, "was not requested", BATCH(KEY("c", "1")));
+    CHECK_REFUSED(new_items(2), 0, "come before", BATCH(KEY("a", "1") "," KEY("a", "1")));
     CHECK_REFUSED(new_items(2), 0, "not DynamoDB's", "{\"Responses\":{\"u\":[]}}");
     CHECK_REFUSED(new_items(2), 0, "not DynamoDB's", "{\"Responses\":{\"t\":[],\"u\":[]}}");
 }
@@ -119,13 +119,13 @@ static void items_of_a_batch_are_those_of_its_keys(void)
 static void what_is_left_of_a_batch_was_asked_for(void)
 {
     CHECK_TAKEN(new_items(3), 2, BATCH_AND(KEY("a", "1"), KEY("b", "1")), BATCH(KEY("b", "1")));
-    CHECK_REFUSED(new_items(2), 0, "unprocessed keys that were not asked for",
+    CHECK_REFUSED(new_items(2), 0, "unprocessed keys that were not requested",
                   BATCH_AND("", KEY("c", "1")));
-    CHECK_REFUSED(new_items(2), 0, "unprocessed keys that were not asked for",
+    CHECK_REFUSED(new_items(2), 0, "unprocessed keys that were not requested",
                   BATCH_AND("", "{\"pk\":{\"S\":\"a\"},\"sk\":{\"N\":\"1\"},\"x\":{\"N\":\"1\"}}"));
-    CHECK_REFUSED(new_items(2), 0, "unprocessed keys that had been answered",
+    CHECK_REFUSED(new_items(2), 0, "processed before",
                   BATCH_AND(KEY("a", "1"), KEY("a", "1")));
-    CHECK_REFUSED(new_items(2), 0, "unprocessed keys that had been answered",
+    CHECK_REFUSED(new_items(2), 0, "processed before",
                   BATCH_AND("", KEY("a", "1") "," KEY("a", "1")));
     CHECK_REFUSED(new_items(2), 0, "not DynamoDB's",
                   "{\"Responses\":{\"t\":[]},\"UnprocessedKeys\":{\"t\":[]}}");
@@ -134,18 +134,18 @@ static void what_is_left_of_a_batch_was_asked_for(void)
 /* A key that was answered, with an item or without one, is not asked for again. */
 static void no_key_of_a_batch_is_answered_twice(void)
 {
-    CHECK_REFUSED(new_items(3), 1, "answered already", BATCH_AND(KEY("a", "1"), KEY("b", "1")),
+    CHECK_REFUSED(new_items(3), 1, "come before", BATCH_AND(KEY("a", "1"), KEY("b", "1")),
                   BATCH(KEY("a", "1")));
-    CHECK_REFUSED(new_items(3), 1, "answered already", BATCH_AND(KEY("a", "1"), KEY("b", "1")),
+    CHECK_REFUSED(new_items(3), 1, "come before", BATCH_AND(KEY("a", "1"), KEY("b", "1")),
                   BATCH(KEY("c", "1")));
-    CHECK_REFUSED(new_items(3), 1, "answered already", BATCH_AND("", KEY("b", "1")),
+    CHECK_REFUSED(new_items(3), 1, "processed before", BATCH_AND("", KEY("b", "1")),
                   BATCH_AND(KEY("b", "1"), KEY("c", "1")));
 }
 
 static void items_of_a_query_answer_its_conditions(void)
 {
     CHECK_TAKEN(new_query(NULL, false), 1, PAGE(AT("1") "," AT("2")));
-    CHECK_REFUSED(new_query(NULL, false), 0, "pk is not the one that was asked for",
+    CHECK_REFUSED(new_query(NULL, false), 0, "pk does not match the request",
                   PAGE("{\"pk\":{\"S\":\"q\"},\"sk\":{\"S\":\"1\"}}"));
     CHECK_REFUSED(new_query(NULL, false), 0, "without the key attribute pk",
                   PAGE("{\"sk\":{\"S\":\"1\"}}"));
@@ -163,7 +163,7 @@ static void items_of_a_query_are_within_its_range(void)
         if (i == 0)
             CHECK_TAKEN(read, 1, PAGE(AT("J#1")));
         else
-            CHECK_REFUSED(read, 0, "sk is not the one", PAGE(AT("K#1")));
+            CHECK_REFUSED(read, 0, "sk does not match", PAGE(AT("K#1")));
     }
 }
 
@@ -193,7 +193,7 @@ static void pages_go_forward(void)
     CHECK_TAKEN(new_query(NULL, false), 3, PAGE_TO(AT("1"), AT("1")), PAGE_TO("", AT("2")),
                 PAGE(AT("3")));
     CHECK_TAKEN(new_query(NULL, true), 2, PAGE_TO(AT("2"), AT("2")), PAGE(AT("1")));
-    CHECK_REFUSED(new_query(NULL, false), 1, "where it had been before", PAGE_TO(AT("1"), AT("1")),
+    CHECK_REFUSED(new_query(NULL, false), 1, "that came before", PAGE_TO(AT("1"), AT("1")),
                   PAGE_TO("", AT("1")));
     CHECK_REFUSED(new_query(NULL, false), 1, "backwards", PAGE_TO(AT("2"), AT("2")),
                   PAGE_TO("", AT("1")));
@@ -227,9 +227,9 @@ static void a_circle_among_equal_sort_keys_ends(void)
 {
     CHECK_TAKEN(new_query("i", false), 4, PAGE_TO("", IN_INDEX("5")), PAGE_TO("", IN_INDEX("3")),
                 PAGE_TO("", IN_INDEX("4")), PAGE(""));
-    CHECK_REFUSED(new_query("i", false), 1, "had been before", PAGE_TO("", IN_INDEX("5")),
+    CHECK_REFUSED(new_query("i", false), 1, "that came before", PAGE_TO("", IN_INDEX("5")),
                   PAGE_TO("", IN_INDEX("5.0")));
-    CHECK_REFUSED(new_query("i", false), 6, "had been before", PAGE_TO("", IN_INDEX("1")),
+    CHECK_REFUSED(new_query("i", false), 6, "that came before", PAGE_TO("", IN_INDEX("1")),
                   PAGE_TO("", IN_INDEX("2")), PAGE_TO("", IN_INDEX("3")),
                   PAGE_TO("", IN_INDEX("4")), PAGE_TO("", IN_INDEX("2")),
                   PAGE_TO("", IN_INDEX("3")), PAGE_TO("", IN_INDEX("4")),
@@ -355,7 +355,7 @@ static void tables_go_forward(void)
                 "{\"TableNames\":[]}");
     CHECK_TAKEN(read_new(READ_TABLES, NULL, NULL), 2, NAMES_TO("\"a\""), NAMES_TO("\"B\""));
     CHECK_TAKEN(read_new(READ_TABLES, NULL, NULL), 2, NAMES_TO("\"B\""), NAMES_TO("\"a\""));
-    CHECK_REFUSED(read_new(READ_TABLES, NULL, NULL), 1, "had been before", NAMES_TO("\"a\""),
+    CHECK_REFUSED(read_new(READ_TABLES, NULL, NULL), 1, "that came before", NAMES_TO("\"a\""),
                   NAMES_TO("\"a\""));
     CHECK_REFUSED(read_new(READ_TABLES, NULL, NULL), 1, "goes backwards", NAMES_TO("\"b\""),
                   NAMES_TO("\"a\""));

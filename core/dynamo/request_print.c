@@ -1,0 +1,209 @@
+/* Two texts of a request: words, and the equal command. */
+#include "core/dynamo/request_print.h"
+
+#include "core/base/shell.h"
+#include "core/dynamo/request.h"
+
+static void request_print_query(const struct read *read, struct buf *out)
+{
+    buf_printf(out, "Query %s%s%s%s where ", read->index ? "index " : "",
+               read->index ? read->index : "", read->index ? " of " : "", read->table);
+    conds_write_words(read->where, read->where_count, out);
+    if (read->filter_count) {
+        buf_add_text(out, ", then keep only ");
+        conds_write_words(read->filter, read->filter_count, out);
+    }
+    if (read->descending)
+        buf_add_text(out, ", in descending order");
+    if (read->limit)
+        buf_printf(out, ", at most %lu%s", (unsigned long)read->limit,
+                   read->ties ? " and those that share the last one's sort key" : "");
+    if (read->counts)
+        buf_add_text(out, ", only how many");
+}
+
+static void request_print_attributes(const struct read *read, struct buf *out)
+{
+    for (size_t i = 0; i < read->attribute_count; i++) {
+        buf_add_text(out, i ? ", " : ", only ");
+        buf_add_span(out, read->attributes[i]);
+    }
+}
+
+static void request_print_items(const struct read *read, enum read_keys keys, struct buf *out)
+{
+    if (keys == KEYS_FROM_ANSWER || read->key_count > 1) {
+        buf_printf(out, "BatchGetItem from %s, %d keys a request", read->table, READ_MAX_KEYS);
+    } else if (keys == KEY_FROM_ANSWER) {
+        buf_printf(out, "GetItem from %s by the key that came back", read->table);
+    } else {
+        buf_printf(out, "GetItem from %s with ", read->table);
+        key_write_words(&read->keys[0], out);
+    }
+    request_print_attributes(read, out);
+}
+
+static void request_print_scan(const struct read *read, struct buf *out)
+{
+    buf_printf(out, "Scan %s", read->table);
+    request_print_attributes(read, out);
+    if (read->segments)
+        buf_printf(out, ", in %lu segments at once", (unsigned long)read->segments);
+}
+
+void dynamo_write_words(const struct read *read, enum read_keys keys, struct buf *out)
+{
+    switch (read->kind) {
+    case READ_QUERY:
+        request_print_query(read, out);
+        break;
+    case READ_ITEMS:
+        request_print_items(read, keys, out);
+        break;
+    case READ_SCAN:
+        request_print_scan(read, out);
+        break;
+    case READ_TABLES:
+        buf_add_text(out, dynamo_op_name(request_op(read)));
+        break;
+    case READ_TABLE:
+    case READ_EXPIRY:
+    case READ_BACKUPS:
+    case READ_RECOVERY:
+        buf_printf(out, "%s of %s", dynamo_op_name(request_op(read)), read->table);
+        break;
+    }
+    buf_add_text(out, read->consistent ? ", consistently" : "");
+}
+
+static void request_print_add_word(struct buf *out, const char *option, const char *text)
+{
+    if (!text)
+        return;
+    buf_printf(out, " %s ", option);
+    shell_word(out, span_text(text));
+}
+
+/* TEXT is an expression or JSON; an empty one is left out. */
+static void request_print_add_text(struct buf *out, const char *option, struct span text)
+{
+    CLEAN_UP(buf_clean_up) struct buf ascii = {0};
+    if (text.size == 0)
+        return;
+    json_escape_beyond_ascii(&ascii, text);
+    buf_printf(out, " %s ", option);
+    shell_quote(out, buf_span(&ascii));
+    out->failed = out->failed || ascii.failed;
+}
+
+/* A batch has one option for all. */
+static void request_print_add_batch(struct buf *out, const struct request *request)
+{
+    CLEAN_UP(buf_clean_up) struct buf body = {0};
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    if (!request_write(request, span_text(""), &body) ||
+        !json_parse(&doc, buf_span(&body), JSON_STRICT, NULL))
+        out->failed = true;
+    else
+        request_print_add_text(out, "--request-items",
+                               json_raw(json_member(json_root(&doc), "RequestItems")));
+}
+
+static void request_print_add_expressions(struct buf *out, const struct request *request)
+{
+    request_print_add_text(out, "--key-condition-expression", buf_span(&request->key_condition));
+    request_print_add_text(out, "--filter-expression", buf_span(&request->filter));
+    request_print_add_text(out, "--projection-expression", buf_span(&request->projection));
+    request_print_add_text(out, "--expression-attribute-names", buf_span(&request->names));
+    request_print_add_text(out, "--expression-attribute-values", buf_span(&request->values));
+    buf_add_text(out, request->descending ? " --no-scan-index-forward" : "");
+    buf_add_text(out, request->consistent ? " --consistent-read" : "");
+}
+
+/* The program for the items of each response, as an array; or for their number.
+ */
+static const char *request_print_items_of(const struct request *request)
+{
+    switch (request->op) {
+    case DYNAMO_GET_ITEM:
+        return "[.Item // empty]";
+    case DYNAMO_BATCH_GET_ITEM:
+        return ".Responses[]";
+    default:
+        return request->counts ? ".Count" : ".Items";
+    }
+}
+
+/* The program for the response. If a limit stopped the tool and sifting leaves
+ * too few items, the program fails: the rest must not be missing in silence. */
+static void request_print_add_program(struct buf *out, const struct request *request,
+                                      const struct source_command *how, uint32_t limit)
+{
+    CLEAN_UP(buf_clean_up) struct buf program = {0};
+    if (!how->sift && !how->choose && !request->counts)
+        return;
+    if (how->sift && limit)
+        buf_printf(&program,
+                   ".NextToken as $more | .Items | %s | if length < %lu and $more then "
+                   "error(\"others stand in between; leave out --max-items\") else . end",
+                   how->sift, (unsigned long)limit);
+    else
+        buf_printf(&program, "%s%s%s", request_print_items_of(request), how->sift ? " | " : "",
+                   how->sift ? how->sift : "");
+    if (how->choose)
+        buf_printf(&program, " | %s", how->choose);
+    buf_printf(out, " | jq %s ", how->flags);
+    shell_quote(out, buf_span(&program));
+    out->failed = out->failed || program.failed;
+}
+
+/* The tool reads page after page by itself. --max-items stops it after as many
+ * items, behind the filter, as a caller of the Read stops at its limit. */
+void dynamo_write_command(const struct read *read, const struct source_command *how,
+                          struct buf *out)
+{
+    static const char *const commands[] = {
+        [DYNAMO_GET_ITEM] = "get-item",
+        [DYNAMO_BATCH_GET_ITEM] = "batch-get-item",
+        [DYNAMO_QUERY] = "query",
+        [DYNAMO_SCAN] = "scan",
+        [DYNAMO_DESCRIBE_TABLE] = "describe-table",
+        [DYNAMO_LIST_TABLES] = "list-tables",
+        [DYNAMO_DESCRIBE_TIME_TO_LIVE] = "describe-time-to-live",
+        [DYNAMO_LIST_BACKUPS] = "list-backups",
+        [DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS] = "describe-continuous-backups",
+    };
+    CLEAN_UP(request_clean_up) struct request request;
+    if (!request_init(&request, read)) {
+        out->failed = true;
+        return;
+    }
+    uint32_t limit = read->ties || (how->sift && !how->first_suffice) ? 0 : read->limit;
+    buf_printf(out, "aws dynamodb %s", commands[request.op]);
+    if (request.op == DYNAMO_BATCH_GET_ITEM) {
+        request_print_add_batch(out, &request);
+    } else {
+        request_print_add_word(out, "--table-name", request.table);
+        request_print_add_word(out, "--index-name", request.index);
+        if (request.op == DYNAMO_GET_ITEM && how->key)
+            buf_printf(out, " --key %s", how->key);
+        else if (request.op == DYNAMO_GET_ITEM)
+            request_print_add_text(out, "--key", buf_span(&request.keys));
+        if (request.op == DYNAMO_LIST_BACKUPS)
+            request_print_add_word(out, "--backup-type", "ALL");
+        request_print_add_word(out, "--select", request.counts ? "COUNT" : NULL);
+        request_print_add_expressions(out, &request);
+        if (limit)
+            buf_printf(out, " --max-items %lu", (unsigned long)limit);
+    }
+    buf_add_text(out, how->options);
+    request_print_add_program(out, &request, how, limit);
+}
+
+void dynamo_write_options(struct buf *out, const char *profile, const char *region,
+                          const char *endpoint_url)
+{
+    request_print_add_word(out, "--profile", profile);
+    request_print_add_word(out, "--region", region);
+    request_print_add_word(out, "--endpoint-url", endpoint_url);
+}
