@@ -249,6 +249,7 @@ bool item_write(struct json item, const struct record_view *view, struct buf *ou
 {
     struct writer writer = {.out = out, .compact = view->compact};
     size_t before = out->size;
+    buf_reserve(out, json_raw(item).size); /* nearly always enough: the text is written once */
     return item_finish(&writer, item_write_item(&writer, item, view), before);
 }
 

@@ -32,7 +32,7 @@ static void listing_item_take_attributes(void *arg, struct record *record, doubl
                                  &bytes))
             entry->size = (int64_t)bytes.size;
         listing->entries.failed = listing->entries.failed || bytes.failed;
-        entry->content = arena_copy(&listing->contents, buf_span(&bytes));
+        entry->content = arena_adopt(&listing->contents, &bytes);
     }
     entries_sort(&listing->entries);
     listing_continue(listing);
@@ -61,7 +61,7 @@ static void listing_item_add_link(struct tree_listing *listing, const struct map
     entry->link = true;
     entry->ttl_left_ms = ttl_left_ms;
     entry->size = (int64_t)bytes.size;
-    entry->content = arena_copy(&listing->contents, buf_span(&bytes));
+    entry->content = arena_adopt(&listing->contents, &bytes);
 }
 
 static void listing_item_report_links(struct tree_listing *listing, struct json item,

@@ -99,7 +99,7 @@ static void listing_query_describe(struct tree_listing *listing, struct tree_ent
                   MOST_CONTENT_BYTES >> 20);
         return;
     }
-    entry->content = arena_copy(&listing->contents, buf_span(&bytes));
+    entry->content = arena_adopt(&listing->contents, &bytes);
     hydrate_slices_note(&listing->slices, bytes.size);
 }
 

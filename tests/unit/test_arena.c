@@ -92,6 +92,35 @@ static void test_a_cleaned_arena_can_be_used_again(void)
     CHECK_TEXT(arena_text(&arena, SPAN_LITERAL("again")), "again");
 }
 
+static void test_a_buffer_is_adopted_without_a_copy(void)
+{
+    for (int before = 0; before < 2; before++) {
+        CLEAN_UP(arena_clean_up) struct arena arena = {0};
+        CLEAN_UP(buf_clean_up) struct buf buf = {0};
+        char *first = before ? arena_alloc(&arena, 16) : NULL;
+        buf_add_repeated(&buf, 'x', 5000);
+        const char *data = buf.data;
+        size_t memory = arena_memory(&arena);
+        struct span bytes = arena_adopt(&arena, &buf);
+        CHECK(bytes.data == data);
+        CHECK_INT(bytes.size, 5000);
+        CHECK(!buf.data && !arena.failed);
+        CHECK(arena_memory(&arena) >= memory + 5000);
+        char *next = arena_alloc(&arena, 16);
+        CHECK(next && (!before || (next > first && next - first <= 64)));
+        memset(next, 'y', 16);
+        CHECK_INT(bytes.data[4999], 'x');
+    }
+}
+
+static void test_a_failed_buffer_is_not_adopted(void)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct buf buf = {.failed = true};
+    CHECK_INT(arena_adopt(&arena, &buf).size, 0);
+    CHECK(arena.failed);
+}
+
 static const struct check_test tests[] = {
     {"memory_is_zeroed_and_aligned", test_memory_is_zeroed_and_aligned},
     {"pieces_do_not_overlap", test_pieces_do_not_overlap},
@@ -102,6 +131,8 @@ static const struct check_test tests[] = {
     {"too_large_a_size_fails", test_too_large_a_size_fails},
     {"failure_sticks", test_failure_sticks},
     {"a_cleaned_arena_can_be_used_again", test_a_cleaned_arena_can_be_used_again},
+    {"a_buffer_is_adopted_without_a_copy", test_a_buffer_is_adopted_without_a_copy},
+    {"a_failed_buffer_is_not_adopted", test_a_failed_buffer_is_not_adopted},
 };
 
 CHECK_MAIN(tests)
