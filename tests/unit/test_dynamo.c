@@ -649,7 +649,8 @@ static void an_answer_to_another_question_is_no_page(void)
     run(&scene);
     CHECK(scene.page_count == 0 && scene.error_count == 1 && sent_count(&scene) == 1);
     CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
-    CHECK_HAS(scene.err.text, "response to GetItem of jobs is wrong: it has an item that was not requested");
+    CHECK_HAS(scene.err.text,
+              "response to GetItem of jobs is wrong: it has an item that was not requested");
     CHECK_TEXT(scene.err.request_id, "R1");
     struct source_stats stats = {0};
     source_add_stats(scene.source, &stats);

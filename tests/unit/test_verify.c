@@ -46,9 +46,9 @@ static int take(struct read *read, const char *const *bodies, struct error *err)
 {
     struct http_header header = {"Content-Type", type};
     struct sent_request question = {.op = request_op(read),
-                                       .read = read,
-                                       .region = "eu-west-1",
-                                       .endpoint = "https://ddb.test/"};
+                                    .read = read,
+                                    .region = "eu-west-1",
+                                    .endpoint = "https://ddb.test/"};
     struct verify verify = {.sent = &question};
     int taken = 0;
     bool ok = true;
@@ -123,8 +123,7 @@ static void what_is_left_of_a_batch_was_asked_for(void)
                   BATCH_AND("", KEY("c", "1")));
     CHECK_REFUSED(new_items(2), 0, "unprocessed keys that were not requested",
                   BATCH_AND("", "{\"pk\":{\"S\":\"a\"},\"sk\":{\"N\":\"1\"},\"x\":{\"N\":\"1\"}}"));
-    CHECK_REFUSED(new_items(2), 0, "processed before",
-                  BATCH_AND(KEY("a", "1"), KEY("a", "1")));
+    CHECK_REFUSED(new_items(2), 0, "processed before", BATCH_AND(KEY("a", "1"), KEY("a", "1")));
     CHECK_REFUSED(new_items(2), 0, "processed before",
                   BATCH_AND("", KEY("a", "1") "," KEY("a", "1")));
     CHECK_REFUSED(new_items(2), 0, "not DynamoDB's",
