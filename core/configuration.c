@@ -14,7 +14,7 @@ struct configuration {
     struct configured_environment *environments; /* owned */
     size_t count;
     size_t under_way;
-    struct loop_timer *all_known; /* NULL while something is under way, and once DONE was called */
+    struct loop_timer *all_known; /* calls DONE if nothing is under way */
     configuration_fn *done;
     void *arg;
 };
@@ -52,7 +52,7 @@ configuration_environment(const struct configuration *configuration, size_t numb
     return &configuration->environments[number];
 }
 
-/* What was said. */
+/* Settings. */
 
 static void configuration_report(struct configured_environment *to, enum configured which,
                                  const char *value, const char *origin)
@@ -66,7 +66,7 @@ static void configuration_report(struct configured_environment *to, enum configu
     buf_add_text(&fact->origin, origin);
 }
 
-/* What is as it is because nobody said anything is left out. */
+/* A default, which has no origin, is not reported. */
 static void configuration_report_if_stated(struct configured_environment *to, enum configured which,
                                            const char *value, const char *origin)
 {
@@ -84,7 +84,7 @@ static void configuration_report_settings(struct configured_environment *to,
     const char *profile_by = aws_settings_origin(settings, AWS_SETTING_PROFILE);
     buf_printf(&attempts, "%u", settings->max_attempts);
     configuration_report(to, CONFIGURED_PROFILE, aws_settings_profile_in_force(settings),
-                         *profile_by ? profile_by : "nobody names one");
+                         *profile_by ? profile_by : "no profile is named");
     configuration_report(to, CONFIGURED_REGION, settings->region,
                          aws_settings_origin(settings, AWS_SETTING_REGION));
     configuration_report_if_stated(to, CONFIGURED_FIPS, settings->fips ? "true" : "false",
@@ -103,23 +103,23 @@ static void configuration_report_settings(struct configured_environment *to,
                          aws_settings_origin(settings, AWS_SETTING_RETRY_MODE));
 }
 
-/* The address, without the slash that stands for no path. */
+/* Without the slash of an empty path. */
 static void configuration_report_endpoint(struct configured_environment *to,
                                           const struct aws_settings *settings,
                                           const struct aws_endpoint *endpoint, bool by_account)
 {
     CLEAN_UP(buf_clean_up) struct buf url = {0};
-    const char *said = aws_settings_origin(settings, AWS_SETTING_URLS + AWS_DYNAMODB);
+    const char *origin = aws_settings_origin(settings, AWS_SETTING_URLS + AWS_DYNAMODB);
     buf_add_text(&url, endpoint->root_url);
     if (strcmp(endpoint->root_path, "/") == 0 && span_ends(buf_span(&url), SPAN_LITERAL("/")))
         buf_truncate(&url, url.size - 1);
     configuration_report(to, CONFIGURED_ENDPOINT, buf_text(&url),
-                         *said        ? said
+                         *origin      ? origin
                          : by_account ? "the region and the account"
                                       : "the region");
 }
 
-/* Where whoever has no account would be asked, which is known without credentials. */
+/* The endpoint without an account, which is known before the credentials. */
 static void configuration_report_plain_endpoint(struct configured_environment *to,
                                                 const struct aws_settings *settings)
 {
@@ -130,9 +130,9 @@ static void configuration_report_plain_endpoint(struct configured_environment *t
         aws_endpoint_clean_up(&endpoint);
 }
 
-/* What was found. */
+/* Credentials. */
 
-/* As the AWS CLI shows it. */
+/* Masked as the AWS CLI does. */
 static void configuration_report_key(struct configured_environment *to, const char *id)
 {
     CLEAN_UP(buf_clean_up) struct buf shown = {0};
@@ -173,7 +173,7 @@ static bool configuration_report_credentials(struct configured_environment *to,
     return true;
 }
 
-/* One environment's way. */
+/* The requests of one environment. */
 
 static void configuration_report_done(void *arg)
 {
@@ -182,7 +182,7 @@ static void configuration_report_done(void *arg)
     configuration->done(configuration->arg);
 }
 
-/* What an allocation that failed left incomplete must not pass for all there is. */
+/* Facts that lack memory must not pass for complete ones. */
 static void configuration_check_memory(struct configured_environment *to)
 {
     bool failed = to->name.failed;
@@ -228,7 +228,7 @@ static void configuration_on_identity(void *arg, struct document *response, cons
     configuration_end(to);
 }
 
-static bool configuration_request_who_it_is(struct configured_environment *to)
+static bool configuration_start_whoami(struct configured_environment *to)
 {
     to->sts = aws_session_sts(to->session);
     to->whoami = sts_get_caller_identity(&to->sts, aws_session_settings(to->session),
@@ -241,14 +241,14 @@ static void configuration_take_credentials(void *arg, const struct credentials_r
     struct configured_environment *to = arg;
     const struct aws_settings *settings = aws_session_settings(to->session);
     bool found = answer->found == CREDENTIALS_FOUND;
-    to->asking = NULL;
-    if (!to->settings.region) /* the machine may have been asked */
+    to->request = NULL;
+    if (!to->settings.region) /* the machine's metadata may have named it */
         configuration_report(to, CONFIGURED_REGION, settings->region,
                              aws_settings_origin(settings, AWS_SETTING_REGION));
     if (!found)
         to->err = answer->err;
     if (found && configuration_report_credentials(to, &answer->credentials) &&
-        to->configuration->whoami && configuration_request_who_it_is(to))
+        to->configuration->whoami && configuration_start_whoami(to))
         return;
     configuration_end(to);
 }
@@ -258,17 +258,17 @@ static void configuration_abandon(void *arg)
     struct configured_environment *to = arg;
     to->deadline = NULL;
     error_set(&to->err, ERROR_TIMED_OUT,
-              "%s took longer than %.1f s; check the network, or give it more time: --timeout",
-              to->whoami ? "asking STS" : "finding credentials",
+              "%s took longer than %.1f s; check the network, or raise the limit: --timeout",
+              to->whoami ? "the request to STS" : "the search for credentials",
               (double)to->configuration->deadline_ms / 1000);
-    credentials_request_cancel(to->asking);
+    credentials_request_cancel(to->request);
     token_call_end(to->whoami);
-    to->asking = NULL;
+    to->request = NULL;
     to->whoami = NULL;
     configuration_end(to);
 }
 
-static bool configuration_request_for_credentials(struct configured_environment *to)
+static bool configuration_get_credentials(struct configured_environment *to)
 {
     struct configuration *in = to->configuration;
     to->session = sources_session(in->sources, to->environment, &to->err);
@@ -276,29 +276,29 @@ static bool configuration_request_for_credentials(struct configured_environment 
         return false;
     struct credentials_provider *provider = aws_session_credentials(to->session);
     to->deadline = loop_add_timer(in->loop, in->deadline_ms, configuration_abandon, to);
-    to->asking = to->deadline
+    to->request = to->deadline
                      ? credentials_request_start(provider, configuration_take_credentials, to)
                      : NULL;
-    if (to->asking)
+    if (to->request)
         return true;
     loop_remove_timer(to->deadline);
     to->deadline = NULL;
     return error_no_memory(&to->err);
 }
 
-static void configuration_look_at(struct configured_environment *to)
+static void configuration_start_environment(struct configured_environment *to)
 {
     struct sources *sources = to->configuration->sources;
     bool settled = sources_resolve(sources, to->environment, &to->settings, &to->err);
     configuration_report_settings(to, &to->settings);
     configuration_report_plain_endpoint(to, &to->settings);
-    if (settled && configuration_request_for_credentials(to))
+    if (settled && configuration_get_credentials(to))
         to->configuration->under_way++;
     else
         configuration_check_memory(to);
 }
 
-/* All of them. */
+/* All environments. */
 
 static struct configured_environment *configuration_add(struct configuration *configuration,
                                                         const struct map_environment *environment)
@@ -309,8 +309,9 @@ static struct configured_environment *configuration_add(struct configuration *co
     return to;
 }
 
-static bool configuration_choose(struct configuration *in,
-                                 const struct configuration_options *options, struct error *err)
+static bool configuration_choose_environments(struct configuration *in,
+                                              const struct configuration_options *options,
+                                              struct error *err)
 {
     const struct map *map = options->map;
     size_t most = 1;
@@ -349,12 +350,12 @@ struct configuration *configuration_start(const struct configuration_options *op
                                  .whoami = options->whoami,
                                  .done = done,
                                  .arg = arg};
-    if (!configuration_choose(in, options, err)) {
+    if (!configuration_choose_environments(in, options, err)) {
         configuration_destroy(in);
         return NULL;
     }
     for (size_t i = 0; i < in->count; i++)
-        configuration_look_at(&in->environments[i]);
+        configuration_start_environment(&in->environments[i]);
     if (in->under_way == 0)
         in->all_known = loop_add_timer(in->loop, 0, configuration_report_done, in);
     if (in->under_way > 0 || in->all_known)
@@ -364,10 +365,10 @@ struct configuration *configuration_start(const struct configuration_options *op
     return NULL;
 }
 
-static void configuration_forget(struct configured_environment *to)
+static void configuration_clean_up_environment(struct configured_environment *to)
 {
     loop_remove_timer(to->deadline);
-    credentials_request_cancel(to->asking);
+    credentials_request_cancel(to->request);
     token_call_end(to->whoami);
     buf_clean_up(&to->name);
     aws_settings_clean_up(&to->settings);
@@ -383,7 +384,7 @@ void configuration_destroy(struct configuration *configuration)
         return;
     loop_remove_timer(configuration->all_known);
     for (size_t i = 0; i < configuration->count; i++)
-        configuration_forget(&configuration->environments[i]);
+        configuration_clean_up_environment(&configuration->environments[i]);
     free(configuration->environments);
     free(configuration);
 }

@@ -15,38 +15,37 @@
 
 enum { MAX_CONNECTIONS = 16 };
 
-/* A source, with the session it asks in. Environments whose settings come to the same share it,
- * and with it the credentials, the retry quota and what the cache knows. */
+/* An open source and its session. Environments with equal settings share it, and with it the
+ * credentials, the retry quota and the cache. */
 struct opened {
     struct aws_session *session; /* owned */
     struct source *source;       /* owned */
-    bool in_force;               /* settings lead to it, which is a reference to SOURCE */
+    bool in_force;               /* current settings lead to it: a reference to SOURCE */
     struct opened *next;
 };
 
-/* What the options of one environment came to. Found by the options themselves, because maps come
- * and go. */
+/* The resolved settings of one environment. Found by its options, because maps come and go. */
 struct settled {
     char *profile, *region, *endpoint_url; /* the options; owned, NULL for none */
     struct aws_settings settings;
-    bool is_provisional;   /* a profile file could not be read, or none says which region */
-    unsigned reads;        /* as of which reading of the profile files */
-    struct opened *opened; /* NULL until it is asked for */
+    bool is_provisional;   /* a profile file could not be read, or no file has a region */
+    unsigned reads;        /* the number of the reading of the profile files */
+    struct opened *opened; /* NULL until its first use */
     struct settled *next;
 };
 
 struct sources {
     struct sources_options options;
-    bool hedges;                 /* those that are opened from now on */
-    struct profiles profiles;    /* as of the last time they were needed */
+    bool hedges;                 /* of sources that are opened from now on */
+    struct profiles profiles;    /* as of their last reading */
     struct transport *transport; /* NULL until the first is opened */
     struct sso_tokens *tokens;   /* owned */
     struct settled *settled;     /* owned */
-    struct settled *retired;     /* owned; edited since, but sessions may borrow their settings */
+    struct settled *retired;     /* owned; replaced, but sessions may borrow their settings */
     struct opened *opened;       /* owned */
     uint64_t opened_count;       /* so far */
-    struct loop_timer *sweep;    /* to close those without users */
-    struct source_stats gone;    /* of those that were closed */
+    struct loop_timer *sweep;    /* to close sources without users */
+    struct source_stats gone;    /* of closed sources */
 };
 
 struct sources *sources_new(const struct sources_options *options)

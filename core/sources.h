@@ -1,6 +1,6 @@
-/* The sources of maps' environments, opened when first asked for. This is where the parts that
- * reach the service are put together. Environments whose settings come to the same share one
- * source. */
+/* The sources of the environments of maps. Each is opened at its first use; environments with equal
+ * settings share one source. Here the layers of a source are stacked, and the parts that reach the
+ * service are connected. */
 #ifndef DDBFS_CORE_SOURCES_H
 #define DDBFS_CORE_SOURCES_H
 
@@ -17,55 +17,52 @@ struct sources;
 struct sources_options {
     struct loop *loop;
     const struct log *log;   /* may be NULL */
-    int64_t deadline_ms;     /* for each answer, retries included */
-    struct aws_options over; /* what was said on the command line goes before the map */
+    int64_t deadline_ms;     /* of each page, retries included */
+    struct aws_options over; /* the command line's; they override the map's */
     const char *user_agent;
-    bool may_scan;        /* see struct dynamo_options */
-    int64_t slow_page_ms; /* queries whose pages take as long are read from both ends by who wants
-                           * all of them; -1: none are */
-    /* Whom to ask for codes of MFA devices when an environment is asked for that needs some; NULL:
-     * nobody. It may wait, and so may whoever asks for an environment the first time. */
-    mfa_prompt_fn *ask_code;
+    bool may_scan; /* see struct dynamo_options */
+    int64_t slow_page_ms; /* queries whose pages take as long are read from both ends; -1: none */
+    mfa_prompt_fn *ask_code; /* reads a code of an MFA device from the user, when an environment is
+                           * opened that needs one; it may block. NULL: codes are not available */
 };
 
-/* OPTIONS and what it points to are borrowed, but for itself. NULL when memory ran out. */
+/* OPTIONS is copied; all that it points to is borrowed. NULL when memory ran out. */
 struct sources *sources_new(const struct sources_options *options);
 void sources_destroy(struct sources *sources); /* NULL is fine */
 
-/* Nobody is asked for codes any more: from here on nothing may wait. */
+/* Codes of MFA devices are not available any more: from here on no call blocks. */
 void sources_go_offline(struct sources *sources);
 
-/* Those that are opened from now on ask once more for a record whose answer is late: where many are
- * asked for over a long time. */
+/* Sources that are opened from now on send late GetItems twice: for mounts. */
 void sources_hedge(struct sources *sources);
 
-/* What has been asked of all sources together. Operations that nobody used yet are there too. */
+/* The counts of all sources together, with operations of count 0. */
 struct source_stats sources_stats(const struct sources *sources);
 
-/* Does now what must not wait for the time when a mount is served. */
+/* Initializes parts that must not be initialized while a mount is served. */
 void sources_prepare(void);
 
-/* Appends the region of ENVIRONMENT's tables, and the account that profile or environment name;
- * "*" for what is not known, or where the settings are wrong. */
+/* Appends the region of ENVIRONMENT's tables, and the account that its profile names; "*" for each
+ * that is not known, or if the settings are wrong. */
 void sources_locate(struct sources *sources, const struct map_environment *environment,
                     struct buf *region, struct buf *account);
 
-/* What options, the map, variables and files say of ENVIRONMENT (NULL: of none), each with who said
- * it. SETTINGS are to be cleaned up in either case; with ERR filled (false) they are as far as it
- * came. */
+/* Resolves the settings of ENVIRONMENT (NULL: of none) from options, map, variables and files, each
+ * with its origin. SETTINGS are to be cleaned up in either case. False with ERR filled; SETTINGS
+ * are then incomplete. */
 bool sources_resolve(struct sources *sources, const struct map_environment *environment,
                      struct aws_settings *settings, struct error *err);
 
-/* The session of whoever reads in ENVIRONMENT (NULL: in none); borrowed. NULL with ERR filled. */
+/* The session of ENVIRONMENT (NULL: of none); borrowed. NULL with ERR filled. */
 struct aws_session *sources_session(struct sources *sources,
                                     const struct map_environment *environment, struct error *err);
 
-/* Reads the settings of all environments in use again. Who asks later goes by the new ones, in a
- * source of its own where they come to something else; the old source is closed, later, when its
- * last user is gone. Those that can't be read stay, and the log says why. */
+/* Reads the settings of all open environments again. If they have changed, later requests use a new
+ * source; the old one is closed after its last user. Settings that can't be read stay, and the log
+ * has the reason. */
 void sources_reload(struct sources *sources);
 
-/* Both take the struct sources as ARG, as core/read/tree.h wants them. */
+/* Callbacks of core/read/tree.h; ARG is the struct sources. */
 struct source *sources_for(void *arg, const struct place *place, struct error *err);
 const struct source_ops *sources_describe(void *arg, const struct place *place,
                                           struct buf *options);

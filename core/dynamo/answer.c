@@ -498,14 +498,14 @@ static bool answer_read_table(struct answer *answer, const struct read *read, st
            answer_read_state(answer, table, info);
 }
 
-/* What is said of a table in one object, which is told as it came. */
+/* One object that describes a table, which is stored as it came. */
 static bool answer_read_description(struct answer *answer, struct json root, const char *name)
 {
     answer->description = json_member(root, name);
     return json_is(answer->description, JSON_OBJECT);
 }
 
-/* An empty position is the end, too. Backups of another table would be shown as this one's. */
+/* An empty position is the end, too. Backups of another table must not pass for this one's. */
 static bool answer_read_backups(struct answer *answer, const struct read *read, struct json root)
 {
     if (!answer_read_resume(answer, root, "LastEvaluatedBackupArn", JSON_STRING) ||

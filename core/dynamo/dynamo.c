@@ -24,7 +24,7 @@ enum {
     ITEM_STEPS = ITEM_BYTES / STEP_BYTES,
 
     WEIGHTS = 64, /* tables and indexes whose items' sizes are stored */
-    PRIOR = 16,   /* an average of sizes counts as so many items against new ones */
+    PRIOR = 16,   /* the number of items that an average counts as against new ones */
 
     /* Entries of the first page that a limited payer pays for, and the growth of later pages:
      * another partition may have larger items. */

@@ -1,5 +1,5 @@
-/* The source that asks DynamoDB: a closed set of nine reading operations, signed, retried,
- * checked and decoded. There is no code here that could build any other operation. */
+/* The source DynamoDB: a closed set of nine reading operations, signed, repeated, checked and
+ * decoded. No code here builds any other operation. */
 #ifndef DDBFS_CORE_DYNAMO_DYNAMO_H
 #define DDBFS_CORE_DYNAMO_DYNAMO_H
 
@@ -16,8 +16,8 @@ struct dynamo_options {
     const struct log *log; /* may be NULL; one line a request at LOG_LEVEL_INFO */
     int64_t deadline_ms;   /* for one page, retries and waits included */
     unsigned random_seed;  /* of the jitter */
-    bool may_scan;         /* a READ_SCAN is sent; else it is answered with an error */
-    bool hedges;           /* a GetItem whose answer is late is sent once more (hedge.h) */
+    bool may_scan;         /* a READ_SCAN is sent; else it is an error */
+    bool hedges;           /* a GetItem whose response is late is sent twice (hedge.h) */
 };
 
 extern const struct source_ops dynamo_ops;

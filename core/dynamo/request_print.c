@@ -145,7 +145,7 @@ static void request_print_add_program(struct buf *out, const struct request *req
     if (how->sift && limit)
         buf_printf(&program,
                    ".NextToken as $more | .Items | %s | if length < %lu and $more then "
-                   "error(\"others stand in between; leave out --max-items\") else . end",
+                   "error(\"other items are in between; leave out --max-items\") else . end",
                    how->sift, (unsigned long)limit);
     else
         buf_printf(&program, "%s%s%s", request_print_items_of(request), how->sift ? " | " : "",

@@ -218,9 +218,9 @@ static bool verify_filters(const struct verify *verify, struct json item, struct
     return true;
 }
 
-/* Goes on to the place of ITEM, an item or a position. ORDER is how it stands to the last one, in
- * the order that was asked for: behind it (> 0), or at the same place. Before it is an error. The
- * place's values may stand in ARENA or in the answer. */
+/* Advances to the place of ITEM, an item or a position. ORDER compares it with the last one in the
+ * order of the query: behind it (> 0), or equal (0). A place before it is an error. Its values are
+ * in ARENA or in the response. */
 static bool verify_continue_to(struct verify *verify, struct json item, struct arena *arena,
                                int *order, struct error *err)
 {
@@ -240,7 +240,7 @@ static bool verify_continue_to(struct verify *verify, struct json item, struct a
            verify_refuse(verify, err, "items that go backwards in the order of their keys");
 }
 
-/* Replaces OUT by the table's own key of ITEM, in one spelling; empty when it has none. */
+/* Replaces OUT by the table's own key of ITEM, in one spelling; empty if ITEM lacks it. */
 static void verify_write_own_key(const struct read *read, struct json item, struct arena *arena,
                                  struct buf *out)
 {
@@ -248,15 +248,15 @@ static void verify_write_own_key(const struct read *read, struct json item, stru
     for (size_t i = 0; i < read->own_key_count; i++) {
         struct value value;
         if (!verify_read_key_value(item, read->own_key[i], arena, &value)) {
-            buf_truncate(out, 0); /* who takes the item apart will say so */
+            buf_truncate(out, 0); /* the reader of the item reports it */
             return;
         }
         value_write_identity(value, out);
     }
 }
 
-/* Items of an index that share a sort key (SAME_PLACE: as the one before) come in an order that
- * nobody knows, but each comes once. BEFORE is the one before it in the answer; absent at its
+/* Items of an index that share a sort key (SAME_PLACE: with the one before) come in an unknown
+ * order, but each comes once. BEFORE is the item before it in the response; absent at its
  * beginning. */
 static bool verify_unlike(struct verify *verify, struct json before, struct json item,
                           bool same_place, struct arena *arena, struct error *err)

@@ -57,13 +57,14 @@ struct payer {
 enum payer_word {
     PAYER_AGREES,  /* the request may be sent */
     PAYER_REFUSES, /* too little is left, whatever the requests under way consume */
-    PAYER_HOLDS,   /* it depends on the requests under way: the source asks again after its turn */
+    PAYER_HOLDS,   /* it depends on the requests under way: the source repeats set_aside after its
+                      turn */
 };
 
 /* The place of a held request in the payer's queue. list_remove takes it out. {0} is in no queue.
  */
 struct payer_turn {
-    void (*again)(void *arg); /* the source may ask again, in a later round of the loop */
+    void (*again)(void *arg); /* called when the source may repeat set_aside, in a later round */
     void *arg;
     const void *behind;    /* the payer's: other requests of it must not overtake this one */
     struct list_node node; /* in the payer's queue, or in none */

@@ -1,4 +1,3 @@
-/* Reads: built in an arena, and told apart by a text. */
 #include "core/source/read.h"
 
 #include <stdlib.h>
@@ -61,8 +60,8 @@ void read_set_pattern(struct read *read, const char *table, const char *path)
         read->arena.failed = true;
 }
 
-/* An array with room for one more than COUNT things. It doubles whenever COUNT is a power of
- * two, so that no capacity need be kept; the outgrown array stays in the arena. */
+/* An array with room for one more than COUNT things. It doubles when COUNT is a power of two, so
+ * that no capacity is stored. The old array stays in the arena. */
 static void *read_with_room(struct arena *arena, void *array, size_t count, size_t size)
 {
     if (count & (count - 1))
@@ -73,7 +72,7 @@ static void *read_with_room(struct arena *arena, void *array, size_t count, size
     return grown;
 }
 
-/* Too many parts are a fault of the builder; the Read must then not be asked. */
+/* Too many parts make the Read fail. */
 static bool read_has_room(struct read *read, size_t count, size_t max)
 {
     if (count >= max)
@@ -148,7 +147,6 @@ void read_add_attribute(struct read *read, struct span name)
     read->attributes = grown;
 }
 
-/* Texts go into an identity with their length in front, so that no text can pass for two. */
 static bool read_has_name(const struct span *names, size_t count, struct span name)
 {
     for (size_t i = 0; i < count; i++)
@@ -157,7 +155,7 @@ static bool read_has_name(const struct span *names, size_t count, struct span na
     return false;
 }
 
-static bool read_is_the_same_for_all(const struct read *read, struct span attribute)
+static bool read_is_constant(const struct read *read, struct span attribute)
 {
     for (size_t i = 0; i < read->where_count; i++)
         if (read->where[i].op == COND_EQ && span_equal(read->where[i].attribute, attribute))
@@ -176,7 +174,7 @@ bool read_has_two_ends(const struct read *read)
             return false;
     for (size_t i = 0; i < read->own_key_count; i++)
         if (!read_has_name(read->sort, read->sort_count, read->own_key[i]) &&
-            !read_is_the_same_for_all(read, read->own_key[i]))
+            !read_is_constant(read, read->own_key[i]))
             return false;
     return true;
 }
@@ -207,6 +205,7 @@ struct read *read_reversed(const struct read *read)
     return NULL;
 }
 
+/* Texts have their length in front, so that no text can pass for two. */
 static void read_add_sized(struct buf *out, struct span text)
 {
     buf_printf(out, "%zu:", text.size);
@@ -244,25 +243,17 @@ static int read_compare_bufs(const void *a, const void *b)
 
 typedef void part_fn(struct buf *out, const struct read *read, size_t i);
 
-static bool read_write_parts(struct buf *parts, size_t count, const struct read *read,
-                             part_fn *add_part)
-{
-    bool failed = false;
-    for (size_t i = 0; i < count; i++) {
-        add_part(&parts[i], read, i);
-        failed |= parts[i].failed;
-    }
-    return !failed;
-}
-
-/* Appends COUNT parts in byte order: the order in which they were added asks nothing else. */
+/* Appends COUNT parts in byte order: the order in which they were added does not matter. */
 static void read_add_sorted(struct buf *out, size_t count, const struct read *read,
                             part_fn *add_part)
 {
     buf_printf(out, "(%zu ", count);
     struct buf *parts = calloc(count ? count : 1, sizeof *parts);
-    if (!parts || !read_write_parts(parts, count, read, add_part))
-        out->failed = true;
+    out->failed = out->failed || !parts;
+    for (size_t i = 0; parts && i < count; i++) {
+        add_part(&parts[i], read, i);
+        out->failed = out->failed || parts[i].failed;
+    }
     if (parts && !out->failed)
         qsort(parts, count, sizeof *parts, read_compare_bufs);
     for (size_t i = 0; parts && i < count; i++) {

@@ -1,4 +1,4 @@
-/* A Read: one question to a source, declared and not yet asked. It names no protocol. */
+/* A Read: the declaration of one read from a source. It names no protocol. */
 #ifndef DDBFS_CORE_SOURCE_READ_H
 #define DDBFS_CORE_SOURCE_READ_H
 
@@ -12,13 +12,13 @@ enum read_kind {
     READ_ITEMS,    /* items by their full keys, in any order */
     READ_QUERY,    /* items of one partition of a table or index, in sort-key order */
     READ_TABLES,   /* the names of all tables */
-    READ_TABLE,    /* one table's keys and indexes, and what else is told of it */
-    READ_EXPIRY,   /* by which attribute a table's items expire */
-    READ_BACKUPS,  /* a table's backups that were made on demand */
-    READ_RECOVERY, /* whether and from when on a table can be put back to a point in time */
-    READ_SCAN, /* all items of a table, or of one of its segments, in no order: of each no more than
-                * ATTRIBUTES, if there are any, which are of its key. No page has more than LIMIT
-                * items. A source answers it only where it was told that it may. */
+    READ_TABLE,    /* one table's keys, indexes and description */
+    READ_EXPIRY,   /* the attribute by which a table's items expire */
+    READ_BACKUPS,  /* a table's backups on demand */
+    READ_RECOVERY, /* whether and since when a table can be restored to a point in time */
+    READ_SCAN,     /* all items of a table, or of one of its segments, in no order: of each the
+                    * ATTRIBUTES,     which are of its key, if there are any. No page has more than
+                    * LIMIT     items. Refused by     sources that do not allow it. */
 };
 
 struct key_attribute {
@@ -41,18 +41,18 @@ int key_compare(const struct key *a, const struct key *b);
 /* Appends the key in words for people: pk = "a" and sk = "b". */
 void key_write_words(const struct key *key, struct buf *out);
 
-/* A map says of a key, or as a filter, so many conditions; beside those of a filter stand some of
- * an entry's own key, and what somebody asks beside the path. */
+/* A map has at most READ_MAX_CONDS conditions of a key or a filter. A filter also has some of an
+ * entry's own key, and those that a user adds to a path. */
 enum { READ_MAX_KEYS = 100, READ_MAX_CONDS = 8, READ_MAX_FILTERS = READ_MAX_CONDS + 3 };
 
-/* Everything in it belongs to its arena, or outlives it. Built by whoever asks, then constant. */
+/* All of it belongs to its arena, or outlives it. Built by the caller, then constant. */
 struct read {
     struct arena arena;
     enum read_kind kind;
     const char *table;
     const char *index;   /* NULL: the table itself */
-    const char *pattern; /* of the map, that it is read for: "jobs/by-id/{job_id}", "" for none; no
-                          * part of what is asked */
+    const char *pattern; /* the map's path that it serves: "jobs/by-id/{job_id}", or ""; no part of
+                          * its identity */
 
     struct key *keys; /* READ_ITEMS: 1 to READ_MAX_KEYS, no two alike */
     size_t key_count;
@@ -60,43 +60,44 @@ struct read {
     struct cond *where; /* READ_QUERY: equality for each partition attribute, at most one
                          * condition that is no equality, on the sort key */
     size_t where_count;
-    struct cond *filter; /* holds for every item that comes back; tested after the read */
+    struct cond *filter; /* holds for every returned item; tested after the read */
     size_t filter_count;
-    struct span sort[KEY_MAX_ATTRIBUTES]; /* READ_QUERY: the attributes by whose order items come,
-                                           * so that the answer can be held to it; none: unsaid */
+    struct span sort[KEY_MAX_ATTRIBUTES]; /* READ_QUERY: the attributes of the order of the items,
+                                           * for the checks of the response; may be empty */
     size_t sort_count;
     struct span own_key[KEY_MAX_BASE_ATTRIBUTES]; /* READ_QUERY of an index: the attributes of the
-                                                   * table's own key, which tell items apart that
-                                                   * share the index's; none: unsaid */
+                                                   * table's own key, which no two items share; may
+                                                   * be empty */
     size_t own_key_count;
     bool descending;
-    uint32_t limit; /* who asks wants the first N that count, and ends the call when it has them: no
-                     * more are asked for at first; 0 for all */
-    bool ties;      /* and goes on behind them while SORT is as in the last */
-    bool counts;    /* READ_QUERY: no item is wanted, only how many there are */
+    uint32_t limit; /* the caller ends the call after the first N that count; the first page
+                     * requests no more; 0 for all */
+    bool ties;      /* it also reads further items while SORT is equal to the last one's */
+    bool counts;    /* READ_QUERY: the number of items is read, and no item */
 
     struct span *attributes; /* only these top-level attributes; none: all */
     size_t attribute_count;
     bool consistent;
-    bool once; /* whoever asks can do without an answer: what fails is not tried again */
-    uint32_t segment, segments; /* READ_SCAN: which part of how many; 0 of 0: all */
+    bool once; /* the read is optional: a failed request is not repeated */
+    uint32_t segment,
+        segments; /* READ_SCAN: the number of the part, and of all parts; 0 of 0: all */
 };
 
 /* An empty Read of that kind, table and index (copied); NULL when memory ran out. */
 struct read *read_new(enum read_kind kind, const char *table, const char *index);
 void read_destroy(struct read *read); /* NULL is fine */
 
-/* Whether building ran out of memory: a Read is asked only when this is false. */
+/* Whether building it ran out of memory, or of room; then it must not be started. */
 bool read_failed(const struct read *read);
 
-/* Whether a query for all of its items can be read from its end as well, and what comes is the
- * same: no two items share a place, and none changes its own. That is so where they are in order by
- * nothing but the table's own key, and what of that is not in the order is the same for all. */
+/* Whether a query for all of its items gives the same items when it is read from its end: no two
+ * items share a place, and no item changes its place. That is so if the order is that of the
+ * table's own key alone, and the rest of that key is the same for all items. */
 bool read_has_two_ends(const struct read *read);
-/* Such a query in the opposite order, to be asked once; NULL when memory ran out. */
+/* Such a query in the opposite order, and optional (once); NULL when memory ran out. */
 struct read *read_reversed(const struct read *read);
 
-/* Each copies what it is given into the Read. */
+/* Each copies its arguments into the Read. */
 void read_set_pattern(struct read *read, const char *table, const char *path);
 void read_add_key(struct read *read, const struct key *key);
 void read_add_where(struct read *read, const struct cond *cond);
@@ -105,7 +106,7 @@ void read_add_sort(struct read *read, struct span name);
 void read_add_own_key(struct read *read, struct span name);
 void read_add_attribute(struct read *read, struct span name);
 
-/* Appends a text that two Reads share if and only if they ask the same: a cache key. */
+/* Appends a text that is equal for equal Reads only: a cache key. */
 void read_identity(const struct read *read, struct buf *out);
 
 #endif

@@ -5,7 +5,7 @@
 static void scan_limits_write_extent(uint64_t items, uint64_t bytes, struct buf *out)
 {
     buf_printf(out, "%llu item%s", (unsigned long long)items, items == 1 ? "" : "s");
-    if (bytes == 0) /* not everybody counts them */
+    if (bytes == 0) /* some servers do not count them */
         return;
     buf_add_text(out, " of ");
     size_write(bytes, out);
@@ -23,12 +23,12 @@ bool scan_limits_refuse(const struct scan_limits *limits, const char *table, uin
     scan_limits_write_extent(items, bytes, &has);
     scan_limits_write_extent(limits->items, limits->bytes, &may);
     size_write_option(bytes > limits->bytes ? bytes : limits->bytes, &option);
-    return error_set(err, ERROR_TOO_LARGE,
-                     "%s has, as DescribeTable says, %s, and a Scan of %s is allowed "
-                     "(--scan-limit): type a partition key, or allow more: --scan-limit %llu,%s",
-                     table, buf_text(&has), buf_text(&may),
-                     (unsigned long long)(items > limits->items ? items : limits->items),
-                     buf_text(&option));
+    return error_set(
+        err, ERROR_TOO_LARGE,
+        "did not start the Scan of %s: the table has %s (limit %s, --scan-limit); type a "
+        "partition key, or raise the limit: --scan-limit %llu,%s",
+        table, buf_text(&has), buf_text(&may),
+        (unsigned long long)(items > limits->items ? items : limits->items), buf_text(&option));
 }
 
 bool scan_limits_stop(const struct scan_limits *limits, const char *table, uint64_t items,
@@ -44,8 +44,8 @@ bool scan_limits_stop(const struct scan_limits *limits, const char *table, uint6
     size_write_option(many ? limits->bytes : 2 * bytes, &option);
     return error_set(
         err, ERROR_TOO_LARGE,
-        "the Scan of %s has read %s, more than the %s that it may (--scan-limit), and not all: "
-        "type a partition key, or allow more: --scan-limit %llu,%s",
+        "stopped the Scan of %s after %s (limit %s, --scan-limit): the table is larger; type a "
+        "partition key, or raise the limit: --scan-limit %llu,%s",
         table, buf_text(&read), buf_text(&limit),
         (unsigned long long)(many ? 2 * items : limits->items), buf_text(&option));
 }

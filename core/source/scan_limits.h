@@ -1,5 +1,4 @@
-/* How large a table may be that is scanned (--scan-limit), and what is said of one that is larger.
- */
+/* The largest table that is scanned (--scan-limit), and the errors for larger ones. */
 #ifndef DDBFS_CORE_SOURCE_SCAN_LIMITS_H
 #define DDBFS_CORE_SOURCE_SCAN_LIMITS_H
 
@@ -7,18 +6,17 @@
 
 #include "core/base/error.h"
 
-/* How large a table may be that is scanned. */
 struct scan_limits {
     uint64_t items, bytes;
 };
 
 bool scan_limits_passed(const struct scan_limits *limits, uint64_t items, uint64_t bytes);
 
-/* Of a table that is not scanned, since it has so much, as DescribeTable says. False, always. */
+/* Fills ERR for a table whose description states more than the limits. Returns false. */
 bool scan_limits_refuse(const struct scan_limits *limits, const char *table, uint64_t items,
                         uint64_t bytes, struct error *err);
 
-/* Of a Scan that has read so much; how much there is nobody knows. False, always. */
+/* Fills ERR for a Scan that has read more than the limits. Returns false. */
 bool scan_limits_stop(const struct scan_limits *limits, const char *table, uint64_t items,
                       uint64_t bytes, struct error *err);
 

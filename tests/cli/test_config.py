@@ -48,7 +48,7 @@ prod
   account_id     123456789012                                             the credentials
 
 staging
-  profile        default                                                  nobody names one
+  profile        default                                                  no profile is named
   region         eu-west-1                                                the map's environment staging
   endpoint       http://127.0.0.1:8000                                    the map's environment staging
   credentials    shared-credentials-file                                  ~/.aws/credentials [default]
@@ -56,7 +56,7 @@ staging
   max_attempts   2                                                        ~/.aws/config [default]
 
 dev-{branch}
-  profile        default                                                  nobody names one
+  profile        default                                                  no profile is named
   region         us-east-1                                                ~/.aws/config [default]
   endpoint       https://dynamodb.us-east-1.amazonaws.com                 the region
   credentials    shared-credentials-file                                  ~/.aws/credentials [default]
@@ -206,7 +206,7 @@ def test_the_environment_is_named(told):
     left = found["expires"].pop("left_s")
     assert 30e9 < left < 31e9
     assert found == {
-        "profile": {"value": "default", "origin": "nobody names one"},
+        "profile": {"value": "default", "origin": "no profile is named"},
         "region": {"value": "r-1", "origin": "AWS_REGION"},
         "endpoint": {"value": "https://dynamodb-fips.r-1.amazonaws.com", "origin": "the region"},
         "credentials": {"value": "env", "origin": "AWS_ACCESS_KEY_ID"},

@@ -220,7 +220,7 @@ def test_what_the_map_does_not_know_makes_no_short_answer(ddbfs, shell, table, w
     line = command(ddbfs, "/any/crowd/newest/box", env=env)
     assert "--max-items 2" in line
     result = shell(line, expect=None)
-    assert result.code != 0 and "others stand in between" in result.stderr
+    assert result.code != 0 and "other items are in between" in result.stderr
     assert len(answer(shell, line.replace(" --max-items 2", ""))) == 2
 
 

@@ -117,7 +117,7 @@ def test_more_items_than_allowed(scans, table_of, proxy, cost):
     items = f"/tables/{table_of(KEYS)}/items"
     proxy.fault("alter", op="DescribeTable", times=None, change=counted(10001, 5 << 20))
     result = scans("ls", items, expect=1)
-    assert "has, as DescribeTable says, 10001 items of 5 MB" in result.stderr
+    assert "the table has 10001 items of 5 MB" in result.stderr
     assert "type a partition key" in result.stderr and "--scan-limit 10001,50M" in result.stderr
     assert "Scan" not in cost()
     scans("--scan-limit", "10001,50M", "ls", items)
@@ -139,7 +139,7 @@ def test_counts_are_old_so_the_scan_counts_itself(scans, table_of, proxy, cost):
     proxy.fault("alter", op="DescribeTable", times=None, change=counted(3, 100))
     proxy.fault("page_size", op="Scan", times=None, items=2)
     result = scans("--scan-limit", "10", "ls", items, expect=1)
-    assert re.search(r"has read 1[1-9] items.*, more than the 10 items that it may", result.stderr)
+    assert re.search(r"after 1[1-9] items.* \(limit 10 items, --scan-limit\)", result.stderr)
     assert result.text == "README\n"
     assert 4 < cost().count("Scan") < 12, "and stops when it knows"
 
@@ -152,9 +152,9 @@ def test_units_are_counted_as_bytes(scans, table_of, proxy):
 
     proxy.fault("alter", op="Scan", times=None, change=change)
     result = scans("--scan-limit", "10000,2M", "ls", items, expect=1)
-    assert " MB, more than the 2 MB that it may (--scan-limit), and not all" in result.stderr
+    assert " MB (limit 2 MB, --scan-limit): the table is larger" in result.stderr
     result = scans("--scan-limit", "10000,1K", "ls", items, expect=1)
-    assert "more than the 1 KB that it may" in result.stderr
+    assert "(limit 1 KB, --scan-limit)" in result.stderr
 
 
 def test_no_permission_to_scan(scans, table_of, proxy):

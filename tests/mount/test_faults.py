@@ -103,7 +103,7 @@ GROUPS = {
         "nothing": Row("raw", errno.EBADMSG, "the response is not DynamoDB's", 1, body=b""),
         "garbage": Row("raw", errno.EBADMSG, "the response is not DynamoDB's", 1, body=bytes(range(256))),
         "another's JSON": Row("raw", errno.EBADMSG, "DynamoDB", 1, body=b"{}", content_type="text/html"),
-        "another record": Row("raw", errno.EBADMSG, "not asked for", 1, body=b'{"Item":{"pk":{"S":"x"},"sk":{"S":"y"}}}'),
+        "another record": Row("raw", errno.EBADMSG, "not requested", 1, body=b'{"Item":{"pk":{"S":"x"},"sk":{"S":"y"}}}'),
         "a number that is none": Row("alter", errno.EBADMSG, "not understood", 1, change=number_that_is_none),
         "HTML": Row("html", errno.EBADMSG, "the response is not DynamoDB's", 1),
         "HTML that forbids": Row("html", errno.EBADMSG, "the response is not DynamoDB's (HTTP 403", 1, status=403),

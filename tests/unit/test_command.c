@@ -249,7 +249,7 @@ static void test_a_limit_is_not_told_where_items_are_sifted_out(void)
     check_sifted(false, "map(select(x))", " | jq -c '.Items | map(select(x)) | .[]'");
     check_sifted(true, "map(select(x))",
                  " --max-items 3 | jq -c '.NextToken as $more | .Items | map(select(x)) | if "
-                 "length < 3 and $more then error(\"others stand in between; leave out "
+                 "length < 3 and $more then error(\"other items are in between; leave out "
                  "--max-items\") else . end | .[]'");
 }
 
