@@ -4,7 +4,7 @@
 #include "core/aws/credentials_cache.h"
 #include "core/aws/document.h"
 #include "core/aws/stored.h"
-#include "core/base/digest.h"
+#include "core/base/crypto.h"
 #include "core/base/instant.h"
 
 char *cli_cache_path(struct span arguments)

@@ -9,7 +9,7 @@
 #include "core/aws/endpoint.h"
 #include "core/aws/sign_in.h"
 #include "core/aws/token_call.h"
-#include "core/base/es256.h"
+#include "core/base/crypto.h"
 #include "core/base/instant.h"
 #include "core/json/json.h"
 

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "core/base/digest.h"
+#include "core/base/crypto.h"
 
 enum { DAY_SIZE = 8 }; /* of 20260416T101500Z, its 20260416 */
 

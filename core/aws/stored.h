@@ -4,7 +4,7 @@
 #define DDBFS_CORE_AWS_STORED_H
 
 #include "core/base/buf.h"
-#include "core/base/digest.h"
+#include "core/base/crypto.h"
 #include "core/base/error.h"
 
 enum stored_found {

@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-#include "core/base/digest.h"
+#include "core/base/crypto.h"
 #include "core/base/printable.h"
 #include "core/base/utf8.h"
 

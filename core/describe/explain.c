@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/digest.h"
+#include "core/base/crypto.h"
 #include "core/base/instant.h"
 #include "core/describe/equal_command.h"
 #include "core/describe/price.h"

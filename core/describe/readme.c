@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/base/printable.h"
-#include "core/base/size.h"
+#include "core/base/quantity.h"
 #include "core/describe/route_words.h"
 #include "core/describe/window_sets.h"
 #include "core/map/companion.h"

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/decimal.h"
 #include "core/base/printable.h"
+#include "core/base/quantity.h"
 
 struct exchange {
     struct exchange_link *link;

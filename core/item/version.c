@@ -6,7 +6,7 @@
 #include <endian.h>
 
 #include "core/base/arena.h"
-#include "core/base/digest.h"
+#include "core/base/crypto.h"
 #include "core/item/typed.h"
 
 struct speller {

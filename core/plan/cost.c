@@ -1,6 +1,6 @@
 #include "core/plan/cost.h"
 
-#include "core/base/decimal.h"
+#include "core/base/quantity.h"
 
 /* In https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/: "Constraints in DynamoDB",
  * and "DynamoDB read and write operations" for the rounding. */

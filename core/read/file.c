@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "core/base/size.h"
+#include "core/base/quantity.h"
 #include "core/item/when.h"
 #include "core/read/fact.h"
 #include "core/read/fetch.h"

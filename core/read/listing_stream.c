@@ -2,7 +2,7 @@
  * it told in the file's form. */
 #include <stdlib.h>
 
-#include "core/base/size.h"
+#include "core/base/quantity.h"
 #include "core/output/form.h"
 #include "core/read/file.h"
 #include "core/read/tree.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "core/base/decimal.h"
+#include "core/base/quantity.h"
 
 void spent_add(struct spent *sum, const struct spent *more)
 {

@@ -1,6 +1,6 @@
 #include "core/source/scan_limits.h"
 
-#include "core/base/size.h"
+#include "core/base/quantity.h"
 
 static void scan_limits_write_extent(uint64_t items, uint64_t bytes, struct buf *out)
 {

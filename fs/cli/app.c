@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "core/base/digest.h"
+#include "core/base/crypto.h"
 #include "core/base/printable.h"
 #include "core/describe/texts.h"
 #include "core/json/writer.h"

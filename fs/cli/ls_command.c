@@ -6,7 +6,7 @@
 
 #include "core/base/instant.h"
 #include "core/base/printable.h"
-#include "core/base/size.h"
+#include "core/base/quantity.h"
 #include "core/json/writer.h"
 #include "core/output/aligned.h"
 #include "core/output/cell.h"

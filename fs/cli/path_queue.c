@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/base/decimal.h"
+#include "core/base/quantity.h"
 #include "core/condition/where.h"
 #include "core/plan/cost.h"
 #include "core/read/resolve.h"

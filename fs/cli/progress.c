@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "core/base/decimal.h"
+#include "core/base/quantity.h"
 #include "core/sources.h"
 
 enum { PROGRESS_QUIET_MS = 1000, PROGRESS_PERIOD_MS = 250, PROGRESS_WIDTH = 80 };

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/decimal.h"
+#include "core/base/quantity.h"
 #include "core/base/printable.h"
 #include "core/json/json.h"
 #include "fs/cli/live_mount.h"

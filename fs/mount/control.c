@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/base/decimal.h"
 #include "core/base/instant.h"
+#include "core/base/quantity.h"
 #include "core/sources.h"
 #include "fs/mount/account.h"
 #include "fs/mount/journal.h"

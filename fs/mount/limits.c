@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/decimal.h"
+#include "core/base/quantity.h"
 
 /* The parts of a request's cost may add up to a little less, or more. */
 #define ROUNDING 1e-6

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/decimal.h"
+#include "core/base/quantity.h"
 #include "core/sources.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/ledger.h"

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "core/base/crypto.h"
 #include "core/base/dict.h"
-#include "core/base/digest.h"
 
 enum { ROOT_INO = 1, FIRST_CHAINS = 64 };
 

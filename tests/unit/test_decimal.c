@@ -1,5 +1,5 @@
 /* Numbers as decimal text, and units of which a part is not known. */
-#include "core/base/decimal.h"
+#include "core/base/quantity.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Digests against published values. */
-#include "core/base/digest.h"
+#include "core/base/crypto.h"
 
 #include "tests/unit/check.h"
 

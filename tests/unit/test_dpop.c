@@ -2,7 +2,7 @@
  * verify the signature. */
 #include "core/aws/credentials_providers.h"
 
-#include "core/base/es256.h"
+#include "core/base/crypto.h"
 #include "tests/unit/check.h"
 
 #define SEC1                                                                                       \

@@ -1,7 +1,7 @@
 /* Sessions of `aws login`: their file, its refresh, and what the sign-in service says. */
 #include "core/aws/credentials_providers.h"
 
-#include "core/base/digest.h"
+#include "core/base/crypto.h"
 #include "tests/unit/check.h"
 #include "tests/unit/provider_scene.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/aws/role_plan.h"
-#include "core/base/digest.h"
+#include "core/base/crypto.h"
 #include "tests/unit/check.h"
 #include "tests/unit/provider_scene.h"
 

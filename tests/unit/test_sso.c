@@ -2,7 +2,7 @@
 #include "core/aws/credentials_providers.h"
 
 #include "core/aws/sso_token.h"
-#include "core/base/digest.h"
+#include "core/base/crypto.h"
 #include "tests/unit/check.h"
 #include "tests/unit/provider_scene.h"
 

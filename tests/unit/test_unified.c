@@ -1,7 +1,6 @@
 /* Two texts as `diff -u` shows them; tests/record/test_unified.py compares with diff itself. */
 #include "core/base/unified.h"
 
-#include "core/base/edits.h"
 #include "tests/unit/check.h"
 
 static bool shows(const char *from, const char *to, const char *want)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/dict.h"
-#include "core/base/size.h"
+#include "core/base/quantity.h"
 #include "core/item/typed.h"
 #include "core/read/unlisted.h"
 

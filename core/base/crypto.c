@@ -1,16 +1,86 @@
-/* ES256 over OpenSSL. */
-#include "core/base/es256.h"
+#include "core/base/crypto.h"
 
 #include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
 #include <openssl/x509.h>
 
-#include "core/base/buf.h"
+enum { BLOCK_SIZE = 64 /* of SHA-256 */, MAX_ENCODED = 4096 /* bytes of a key in PEM */ };
 
-enum { MAX_ENCODED = 4096 };
+/* Digests. */
 
-/* An EVP_PKEY; the struct has no other inside. */
+void digest_skip_clean_up(void)
+{
+    OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
+bool digest_sha1(struct span data, uint8_t out[DIGEST_SHA1_SIZE])
+{
+    return EVP_Digest(data.data, data.size, out, NULL, EVP_sha1(), NULL) == 1;
+}
+
+/* Fetched once: with EVP_sha256() OpenSSL fetches the method for each digest, which costs more than
+ * the digest of a few blocks. */
+static const EVP_MD *digest_method(void)
+{
+    static EVP_MD *found;
+    if (!found)
+        found = EVP_MD_fetch(NULL, "SHA256", NULL);
+    return found;
+}
+
+bool digest_sha256(struct span data, uint8_t out[DIGEST_SIZE])
+{
+    return EVP_Digest(data.data, data.size, out, NULL, digest_method(), NULL) == 1;
+}
+
+/* The digest of the block PAD followed by DATA. */
+static bool digest_behind(EVP_MD_CTX *context, const uint8_t pad[BLOCK_SIZE], struct span data,
+                          uint8_t out[DIGEST_SIZE])
+{
+    return EVP_DigestInit_ex(context, digest_method(), NULL) == 1 &&
+           EVP_DigestUpdate(context, pad, BLOCK_SIZE) == 1 &&
+           EVP_DigestUpdate(context, data.data, data.size) == 1 &&
+           EVP_DigestFinal_ex(context, out, NULL) == 1;
+}
+
+/* HMAC by its definition (RFC 2104): OpenSSL's own fetches its method each time, which costs more
+ * than the rest of a signature. */
+bool digest_hmac_sha256(struct span key, struct span data, uint8_t out[DIGEST_SIZE])
+{
+    uint8_t inner[BLOCK_SIZE] = {0}, outer[BLOCK_SIZE], digest[DIGEST_SIZE];
+    bool ok = true;
+    if (key.size > sizeof inner)
+        ok = digest_sha256(key, inner);
+    else if (key.size)
+        memcpy(inner, key.data, key.size);
+    for (size_t i = 0; i < sizeof inner; i++) {
+        outer[i] = inner[i] ^ 0x5c;
+        inner[i] ^= 0x36;
+    }
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    ok = ok && context && digest_behind(context, inner, data, digest) &&
+         digest_behind(context, outer, span_of((const char *)digest, sizeof digest), out);
+    EVP_MD_CTX_free(context);
+    explicit_bzero(inner, sizeof inner);
+    explicit_bzero(outer, sizeof outer);
+    explicit_bzero(digest, sizeof digest);
+    return ok;
+}
+
+void digest_hex(struct buf *out, const uint8_t *bytes, size_t count)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < count; i++) {
+        buf_add_char(out, digits[bytes[i] >> 4]);
+        buf_add_char(out, digits[bytes[i] & 15]);
+    }
+}
+
+/* ES256. */
+
+/* A struct es256_key is an EVP_PKEY. */
 static EVP_PKEY *es256_key_of(const struct es256_key *key)
 {
     return (EVP_PKEY *)(uintptr_t)key;
@@ -21,7 +91,7 @@ void es256_key_free(struct es256_key *key)
     EVP_PKEY_free(es256_key_of(key));
 }
 
-/* What stands between the lines of dashes, without blanks. */
+/* Appends the text between the lines of dashes, without blanks. */
 static void es256_add_encoded(struct buf *out, struct span text)
 {
     while (text.size > 0) {
@@ -45,7 +115,7 @@ static bool es256_is_p256(EVP_PKEY *key)
            strcmp(group, "prime256v1") == 0;
 }
 
-/* The text is decoded here, so that it is wiped, and nobody asks the terminal for a pass phrase. */
+/* OpenSSL's own PEM reader would not wipe the text, and may prompt for a pass phrase. */
 struct es256_key *es256_key_read(struct span text)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf encoded = {0}, bytes = {0};
