@@ -20,8 +20,7 @@ void buf_clean_up_secret(struct buf *buf)
     buf_clean_up(buf);
 }
 
-/* Moves to room for CAPACITY bytes, the NUL included. Never by realloc, which would leave the old
- * bytes in memory that is anybody's. */
+/* Moves to CAPACITY bytes, the NUL included. realloc would leave the old bytes in free memory. */
 static bool buf_move_to(struct buf *buf, size_t capacity)
 {
     char *moved = malloc(capacity);
@@ -40,7 +39,6 @@ static bool buf_move_to(struct buf *buf, size_t capacity)
     return true;
 }
 
-/* Most of what is added fits: that is told without a call. */
 static bool buf_fits(const struct buf *buf, size_t size)
 {
     return !buf->failed && buf->capacity - buf->size > size;

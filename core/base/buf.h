@@ -1,6 +1,6 @@
-/* A buffer that grows. An allocation that fails marks it FAILED and makes every later
- * addition do nothing, so a writer checks once, at the end. A buffer that has to move wipes where
- * it was, since nobody knows yet whether a secret will be in it when it is cleaned up. */
+/* A buffer that grows. A failed allocation marks it FAILED, and later additions do nothing: the
+ * writer checks once, at the end. A buffer that moves wipes its old memory, which may hold a
+ * secret. */
 #ifndef DDBFS_CORE_BASE_BUF_H
 #define DDBFS_CORE_BASE_BUF_H
 
@@ -8,7 +8,7 @@
 
 /* {0} is an empty buffer. */
 struct buf {
-    char *data; /* owned; NUL stands after SIZE bytes whenever data is not NULL */
+    char *data; /* owned; a NUL follows the SIZE bytes if DATA is not NULL */
     size_t size;
     size_t capacity;
     bool failed;
@@ -26,25 +26,24 @@ void buf_add_char(struct buf *buf, char c);
 void buf_add_repeated(struct buf *buf, char c, size_t count);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Makes room for SIZE more bytes at once; false (and failed) when there is none. */
+/* Makes room for SIZE more bytes; false, and the buffer failed, when memory ran out. */
 bool buf_reserve(struct buf *buf, size_t size);
 
-/* The same for bytes that may be many: no more room is taken than MOST bytes need, which the buffer
- * must not outgrow. */
+/* The same for large buffers: the buffer never has more than MOST bytes, and no room for more. */
 bool buf_reserve_within(struct buf *buf, size_t size, size_t most);
 
-/* Takes FROM's bytes, memory and all; TO, empty before, has them then, and FROM is empty. */
+/* Moves FROM's memory to TO, which is empty before; FROM is empty afterwards. */
 void buf_move(struct buf *to, struct buf *from);
 
-/* Shortens to SIZE bytes and keeps the memory. */
+/* Shortens to SIZE bytes without freeing memory. */
 void buf_truncate(struct buf *buf, size_t size);
 
 /* The content as a C string; "" when empty or failed. Valid until the next change. */
 const char *buf_text(const struct buf *buf);
 struct span buf_span(const struct buf *buf);
 
-/* Hands the bytes, ended by a NUL, to the caller, who frees them; NULL when the buffer
- * failed. The buffer is empty afterwards. */
+/* Returns the bytes, ended by a NUL, for the caller to free; NULL if the buffer failed. The buffer
+ * is empty afterwards. */
 char *buf_steal(struct buf *buf, size_t *size);
 
 #endif

@@ -1,9 +1,7 @@
-/* A thread a child: it starts the program, waits for it and reaps it, which may each take long. It
- * shares RUN with the loop's side, which reads the pipes.
- *
- * The program is started by vfork, which copies no memory, and holds up the thread alone. It is
- * told to die with the thread, which only ends before it when the whole process does.
- */
+/* Each child has a thread, which starts the program, waits for it and reaps it; each of these may
+ * block. The thread shares RUN with the loop's side, which reads the pipes. vfork copies no memory
+ * and suspends the thread alone. The child is killed with its thread, which ends before it only
+ * with the whole process. */
 #include "core/base/child.h"
 
 #include <errno.h>
@@ -19,16 +17,16 @@
 
 enum { READ_ROOM = 16 * 1024, STACK_SIZE = 256 * 1024 };
 
-/* Of the thread and the loop's side: the last one frees it. */
+/* Shared by the thread and the loop's side; the last holder frees it. */
 struct child_run {
-    pthread_mutex_t lock; /* for HOLDERS and INFO, and against killing what is being reaped */
+    pthread_mutex_t lock; /* of HOLDERS and INFO; and no kill happens during the reaping */
     unsigned holders;
-    atomic_int target;     /* what to kill: its number, negative for its group; 0 for nothing */
-    atomic_bool cancelled; /* nobody wants it any more */
-    int start_errno;       /* of one that could not be started; the child's word, read at the end */
-    siginfo_t info;        /* how it ended */
-    char **argv;           /* owned; into WORDS */
-    struct buf words;      /* owned; may hold a secret */
+    atomic_int target;        /* the process to kill, negative for its group; 0: none */
+    atomic_bool cancelled;    /* the loop's side has ended */
+    int start_errno;          /* of a failed start; set by the child, read at the end */
+    siginfo_t info;           /* its end */
+    char **argv;              /* owned; into WORDS */
+    struct buf words;         /* owned; may hold a secret */
     int output, errors, over; /* the ends that the thread closes */
 };
 
@@ -44,9 +42,9 @@ struct child {
     struct loop *loop;
     struct child_run *run;
     struct stream output, errors;
-    struct stream over; /* says nothing, and ends when the child has ended */
+    struct stream over; /* no data; it ends when the child has ended */
     struct loop_timer *deadline;
-    enum child_outcome cut; /* CHILD_EXITED unless it was ended from here */
+    enum child_outcome cut; /* the reason for a kill; CHILD_EXITED: none */
     child_whole_fn *whole;
     child_fn *fn;
     void *arg;
@@ -67,17 +65,9 @@ static void child_drop(struct child_run *run)
     free(run);
 }
 
-/* Under the lock. */
-static void child_kill_run(struct child_run *run)
-{
-    int target = atomic_load(&run->target);
-    if (target)
-        kill(target, SIGKILL);
-}
-
-/* In the child, in memory that is still the parent's: only system calls. Where there is a terminal
- * it stays in the group that the terminal knows, so that it may ask there, and gets its Ctrl-C. It
- * says itself whom to kill, because starting may hang: in a mount of this very process, say. */
+/* Runs in the child, in the parent's memory: only system calls. With a terminal the child stays in
+ * the terminal's process group, so that it can prompt there and gets Ctrl-C. It sets the target
+ * itself, because execvp may hang: in a mount of this very process, for example. */
 static _Noreturn void child_become(struct child_run *run)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -105,7 +95,7 @@ static _Noreturn void child_become(struct child_run *run)
 static pid_t child_launch(struct child_run *run)
 {
     /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork):
-     * posix_spawn can't say what dies with whom, nor be told not to begin (ADR 22). */
+     * posix_spawn has neither a parent-death signal nor a cancelled start (ADR 22). */
     pid_t pid = vfork();
     if (pid == 0)
         child_become(run);
@@ -119,8 +109,7 @@ static void child_close_ends(const struct child_run *run)
     close(run->errors);
 }
 
-/* Between its end and its reaping nobody else can have its number, so that it may be killed until
- * then. */
+/* Until the reaping no other process can have the child's number, so that a kill is safe. */
 static void child_wait_for(struct child_run *run, pid_t pid)
 {
     siginfo_t info = {0};
@@ -148,7 +137,7 @@ static void *child_follow(void *arg)
     return NULL;
 }
 
-/* Signals are for the loop. */
+/* The thread gets no signals: they are the loop's. */
 static bool child_start_thread(struct child_run *run)
 {
     sigset_t all, before;
@@ -177,7 +166,7 @@ static void child_end_stream(struct stream *stream)
     stream->fd = -1;
 }
 
-static void child_free_child(struct child *child)
+static void child_free(struct child *child)
 {
     loop_remove_timer(child->deadline);
     child_end_stream(&child->output);
@@ -192,7 +181,9 @@ static void child_stop(struct child_run *run)
 {
     pthread_mutex_lock(&run->lock);
     atomic_store(&run->cancelled, true);
-    child_kill_run(run);
+    int target = atomic_load(&run->target);
+    if (target)
+        kill(target, SIGKILL);
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -202,7 +193,7 @@ void child_cancel(struct child *child)
         return;
     child_stop(child->run);
     child_drop(child->run);
-    child_free_child(child);
+    child_free(child);
 }
 
 static struct child_end child_end_of(const struct child *child)
@@ -233,16 +224,16 @@ static struct child_end child_end_of(const struct child *child)
 static void child_report(struct child *child)
 {
     struct child_end end = child_end_of(child);
-    struct child held = *child; /* its texts stay until they have been told */
+    struct child held = *child; /* its texts are wiped after FN */
     child->output.text = child->errors.text = (struct buf){0};
     child_drop(child->run);
-    child_free_child(child);
+    child_free(child);
     held.fn(held.arg, &end);
     buf_clean_up_secret(&held.output.text);
     buf_clean_up_secret(&held.errors.text);
 }
 
-/* Ended from here: nobody waits for whoever still holds its pipes. */
+/* Kills the child. Processes that still hold its pipes are not awaited. */
 static void child_cut_short(struct child *child, enum child_outcome outcome)
 {
     child_stop(child->run);
@@ -276,8 +267,8 @@ static enum got child_read_stream(struct stream *stream)
     return fits || stream != &stream->child->output ? GOT_SOME : GOT_TOO_MUCH;
 }
 
-/* All that the program itself wrote is in the pipes once it has exited. Another process may write
- * on without end, so that no more is read than the stream takes. */
+/* Once the program has exited, all of its output is in the pipes. Another process may write on
+ * without end, so no more is read than the stream takes. */
 static enum got child_read_rest(struct stream *stream)
 {
     enum got got = stream->fd < 0 ? GOT_END : GOT_SOME;
@@ -286,8 +277,8 @@ static enum got child_read_rest(struct stream *stream)
     return got;
 }
 
-/* Of a program that has exited. */
-static bool child_has_stated_all(const struct child *child)
+/* Whether the output of a program that has exited is complete. */
+static bool child_is_complete(const struct child *child)
 {
     struct child_end end = child_end_of(child);
     return child->output.fd < 0 || end.outcome != CHILD_EXITED || end.number != 0 ||
@@ -306,11 +297,11 @@ static void child_on_readable(void *arg, uint32_t events)
     }
     if (got == GOT_TOO_MUCH)
         child_cut_short(child, CHILD_TOO_MUCH);
-    else if (child->over.fd < 0 && child_has_stated_all(child))
+    else if (child->over.fd < 0 && child_is_complete(child))
         child_report(child);
 }
 
-/* The end that is read never blocks; the one that the child writes to does, as it expects. */
+/* The read end never blocks; the child's end does, as programs expect. */
 static bool child_open_stream(struct child *child, struct stream *stream, size_t most, int *end)
 {
     int ends[2];
@@ -373,8 +364,8 @@ struct child *child_start(struct loop *loop, const char *const *argv, int64_t ti
         return child;
     child_close_ends(run);
     close(run->over);
-    child_drop(run); /* for the thread that there is not */
+    child_drop(run); /* for the thread, which was not started */
     child_drop(run);
-    child_free_child(child);
+    child_free(child);
     return NULL;
 }

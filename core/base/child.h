@@ -1,5 +1,5 @@
-/* A program that is run beside the loop: what it prints, and how it ends. Nothing here blocks, not
- * even where the program lies in a file system that does not answer. */
+/* A program that runs beside the loop: its output and its end. Nothing here blocks, even if the
+ * program's file system does not answer. */
 #ifndef DDBFS_CORE_BASE_CHILD_H
 #define DDBFS_CORE_BASE_CHILD_H
 
@@ -8,22 +8,22 @@
 
 enum {
     CHILD_MAX_OUTPUT = 1024 * 1024,
-    CHILD_MAX_ERRORS = 64 * 1024, /* what comes beyond is thrown away */
+    CHILD_MAX_ERRORS = 64 * 1024, /* the rest is dropped */
 };
 
 enum child_outcome {
     CHILD_EXITED,      /* NUMBER is its exit status */
     CHILD_KILLED,      /* NUMBER is the signal that ended it */
     CHILD_NOT_STARTED, /* NUMBER is an errno */
-    CHILD_TOO_LONG,    /* its time was over, and so it was ended */
-    CHILD_TOO_MUCH,    /* it printed more than CHILD_MAX_OUTPUT, and so it was ended */
+    CHILD_TOO_LONG,    /* killed at its deadline */
+    CHILD_TOO_MUCH,    /* killed because it printed more than CHILD_MAX_OUTPUT */
 };
 
 /* Borrowed for the time of the call. */
 struct child_end {
     enum child_outcome outcome;
     int number;
-    struct span output; /* what it printed; a secret, perhaps, and wiped afterwards */
+    struct span output; /* may be a secret; wiped afterwards */
     struct span errors; /* the beginning of its standard error */
 };
 
@@ -34,15 +34,14 @@ typedef bool child_whole_fn(struct span output);
 
 struct child;
 
-/* Runs ARGV (copied; ends in NULL), found through PATH, without a shell: with the environment as it
- * is, nothing to read, no descriptor of ours, and signals as they are for any program. It never
- * outlives this process: then it is killed. FN is called once, later: when the program has exited
- * and its output has ended. Another process may hold the output open; then FN is called as soon as
- * the program has failed, or WHOLE is true of the output. NULL when memory, descriptors or threads
- * ran out; FN is never called then. */
+/* Runs ARGV (copied; ends in NULL), found through PATH, without a shell: with the same environment,
+ * empty input, no other descriptors and default signals. It never outlives this process. FN is
+ * called once, later, when the program has exited and its output has ended. If another process
+ * holds the output open, FN is called once the program has failed, or WHOLE is true of the output.
+ * NULL when memory, descriptors or threads ran out; FN is never called then. */
 struct child *child_start(struct loop *loop, const char *const *argv, int64_t timeout_ms,
                           child_whole_fn *whole, child_fn *fn, void *arg);
-/* Kills it, with its group where it has one of its own, without a call. NULL is fine. */
+/* Kills it, and its process group if it has its own, without calling FN. NULL is fine. */
 void child_cancel(struct child *child);
 
 #endif

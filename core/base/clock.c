@@ -10,7 +10,7 @@ static int64_t clock_read_ms(clockid_t id)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* It goes on while a laptop sleeps: what was read before is old afterwards, and so is a connection.
+/* The clock counts the time that a laptop sleeps: items that were read before are old afterwards.
  */
 static int64_t clock_system_now_ms(struct clock *clock)
 {

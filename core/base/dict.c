@@ -1,4 +1,3 @@
-/* The hash table, and the hash it is built on. */
 #include "core/base/dict.h"
 
 #include <stdlib.h>
@@ -68,7 +67,7 @@ uint64_t dict_hash(struct dict_seed seed, struct span key)
 bool dict_init(struct dict *dict)
 {
     *dict = (struct dict){0};
-    /* Without randomness (no kernel of ours has none) the table works as well, unseeded. */
+    /* Without randomness, which every supported kernel has, the table works unseeded. */
     if (getrandom(&dict->seed, sizeof dict->seed, 0) != (ssize_t)sizeof dict->seed)
         dict->seed = (struct dict_seed){0};
     dict->chains = calloc(FIRST_CHAINS, sizeof *dict->chains);

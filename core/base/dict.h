@@ -1,5 +1,5 @@
-/* A hash table of things that carry their own link: chained, growing, and seeded, so that
- * nobody who chooses the keys can choose the chains. */
+/* An intrusive hash table: chained, growing, and seeded, so that a peer that chooses the keys can't
+ * choose the chains. */
 #ifndef DDBFS_CORE_BASE_DICT_H
 #define DDBFS_CORE_BASE_DICT_H
 
@@ -7,11 +7,11 @@
 
 #include "core/base/span.h"
 
-/* Embedded in what the table holds. */
+/* Embedded in each member. */
 struct dict_node {
     struct dict_node *next; /* in the same chain */
     uint64_t hash;
-    struct span key; /* borrowed; must stay as it is while the node is in the table */
+    struct span key; /* borrowed; constant while the node is in the table */
 };
 
 struct dict_seed {
@@ -32,17 +32,17 @@ void dict_clean_up(struct dict *dict);
 /* The node of that key, or NULL. */
 struct dict_node *dict_find(const struct dict *dict, struct span key);
 
-/* Adds a node whose KEY is set and not yet in the table. It cannot fail: when memory for a
- * larger table runs out, chains grow longer. */
+/* Adds a node whose KEY is set and not in the table. It can't fail: without memory for a larger
+ * table the chains grow longer. */
 void dict_add(struct dict *dict, struct dict_node *node);
 /* For a node that is in the table. */
 void dict_remove(struct dict *dict, struct dict_node *node);
 
-/* Some node of the table, or NULL when it is empty: for taking all out one by one. FROM is
- * zero at first, and is where the search stands. */
+/* Any node of the table, or NULL if it is empty: for removing all, one by one. FROM is the place of
+ * the search; zero at first. */
 struct dict_node *dict_any(const struct dict *dict, size_t *from);
 
-/* What the table itself takes, without its nodes. */
+/* The bytes of heap of the table, without its nodes. */
 size_t dict_memory(const struct dict *dict);
 
 /* SipHash-2-4. */

@@ -38,13 +38,11 @@ bool error_no_memory(struct error *err)
     return error_set(err, ERROR_NO_MEMORY, "out of memory");
 }
 
-/* Who can do something about it. */
 #define CALLER "caller"
 #define HUMAN "human"
 #define RETRY "retry"
 
-/* A hint is for who has met the error, a program perhaps: the next thing to do, whatever the text
- * says of this one. */
+/* A hint is the next step for a user or a program, whatever the text of the error. */
 static const struct {
     const char *word;
     int number;
@@ -52,53 +50,50 @@ static const struct {
     const char *hint;
 } kinds[] = {
     [ERROR_NONE] = {"none", 0, "", ""},
-    [ERROR_NOT_FOUND] =
-        {"not-found", ENOENT, CALLER,
-         "nothing is there: list the directory above, or read its README, for what is"},
+    [ERROR_NOT_FOUND] = {"not-found", ENOENT, CALLER,
+                         "list the directory above, or read its README, for valid names"},
     [ERROR_NOT_LISTABLE] =
         {"not-listable", EOPNOTSUPP, CALLER,
-         "type the whole name: the README of the directory says which there can be"},
+         "type the whole name: the README of the directory describes valid names"},
     [ERROR_TOO_LARGE] = {"too-large", EFBIG, CALLER,
-                         "ask for less: a window of it, its newest, or what counts it"},
+                         "read less: a window of it, its newest items, or @count"},
     [ERROR_LONG_NAME] = {"long-name", ENAMETOOLONG, HUMAN,
-                         "this key can't be a directory: reach its records by another index"},
+                         "this key can't be a directory: read its items by another index"},
     [ERROR_IS_DIRECTORY] = {"is-directory", EISDIR, CALLER, "list it instead"},
     [ERROR_NOT_DIRECTORY] = {"not-directory", ENOTDIR, CALLER, "read it as a file instead"},
     [ERROR_LOOP] = {"loop", ELOOP, CALLER, "take a path with fewer links"},
     [ERROR_AMBIGUOUS] = {"ambiguous", ENOTUNIQ, HUMAN,
-                         "several records answer: list them, or let the map say which is meant"},
+                         "several items match: list them, or let the map choose one (pick)"},
     [ERROR_INVALID] = {"invalid", EINVAL, CALLER,
                        "correct what the text names; the same again fails again"},
     [ERROR_DENIED] = {"denied", EACCES, HUMAN,
-                      "somebody must grant this (ddbfs policy), or use other credentials"},
+                      "grant the permission (ddbfs policy), or use other credentials"},
     [ERROR_EXPIRED] = {"expired", EKEYEXPIRED, HUMAN,
                        "sign in again, or renew the credentials, as the text says"},
     [ERROR_THROTTLED] = {"throttled", EAGAIN, RETRY,
-                         "wait some seconds, and ask with fewer readers at once"},
+                         "wait some seconds, and use fewer readers at once"},
     [ERROR_TOO_FAST] =
         {"too-fast", EDQUOT, RETRY,
-         "ask again after a second; a narrower path, or @count and @summary, take less"},
+         "try again after a second; a narrower path, or @count and @summary, cost less"},
     [ERROR_SPENT] = {"spent", EDQUOT, CALLER,
                      "start the program anew, and read less: a narrower path, @count or @summary"},
-    [ERROR_TIMED_OUT] = {"timed-out", ETIMEDOUT, RETRY, "ask again; --timeout gives more time"},
-    [ERROR_UNREACHABLE] = {"unreachable", EHOSTUNREACH, RETRY,
-                           "ask again when there is a network; the region may be misspelled"},
+    [ERROR_TIMED_OUT] = {"timed-out", ETIMEDOUT, RETRY, "try again, or raise the limit: --timeout"},
+    [ERROR_UNREACHABLE] =
+        {"unreachable", EHOSTUNREACH, RETRY,
+         "try again when there is a network, and check the spelling of the region"},
     [ERROR_REFUSED] = {"refused", ECONNREFUSED, RETRY,
-                       "ask again when the service, or the endpoint's tunnel, is up"},
-    [ERROR_RESET] = {"reset", ECONNRESET, RETRY, "ask again"},
-    [ERROR_TLS] = {"tls", EPROTO, RETRY, "ask again; a proxy on the way may not let TLS through"},
+                       "try again when the service, or the endpoint's tunnel, is up"},
+    [ERROR_RESET] = {"reset", ECONNRESET, RETRY, "try again"},
+    [ERROR_TLS] = {"tls", EPROTO, RETRY, "try again; check whether a proxy on the way blocks TLS"},
     [ERROR_UNTRUSTED] =
         {"untrusted", EPROTO, HUMAN,
-         "somebody must say whom to trust: AWS_CA_BUNDLE, or ca_bundle in the profile"},
-    [ERROR_NO_TABLE] = {"no-table", ENODEV, HUMAN,
-                        "the map and the account differ: ddbfs check says where"},
-    [ERROR_BAD_ANSWER] =
-        {"bad-answer", EBADMSG, HUMAN,
-         "the answer can't be trusted: see what stands between here and the service"},
-    [ERROR_SERVICE] = {"service", EIO, RETRY, "ask again in some seconds"},
+         "name the trusted certificates: AWS_CA_BUNDLE, or ca_bundle in the profile"},
+    [ERROR_NO_TABLE] = {"no-table", ENODEV, HUMAN, "compare the map with the account: ddbfs check"},
+    [ERROR_BAD_ANSWER] = {"bad-answer", EBADMSG, HUMAN,
+                          "look for a proxy between this machine and the service"},
+    [ERROR_SERVICE] = {"service", EIO, RETRY, "try again in some seconds"},
     [ERROR_NO_DESCRIPTORS] = {"no-descriptors", EMFILE, HUMAN, "raise the limit: ulimit -n"},
-    [ERROR_NO_MEMORY] = {"no-memory", ENOMEM, HUMAN,
-                         "ask for less at once, or give it more memory"},
+    [ERROR_NO_MEMORY] = {"no-memory", ENOMEM, HUMAN, "read less at once, or add memory"},
 };
 
 const char *error_word(enum error_kind kind)

@@ -1,4 +1,3 @@
-/* Reading and writing points in time. */
 #include "core/base/instant.h"
 
 static const int64_t FIRST_MS = -62167219200000, LAST_MS = 253402300799999;

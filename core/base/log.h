@@ -1,4 +1,4 @@
-/* Lines for the operator. Where they go is the caller's affair. */
+/* Log lines; the caller's function writes them. */
 #ifndef DDBFS_CORE_BASE_LOG_H
 #define DDBFS_CORE_BASE_LOG_H
 

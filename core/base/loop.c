@@ -23,7 +23,7 @@ struct loop_io {
 struct loop_timer {
     struct loop *loop;
     int64_t due_ms;
-    uint64_t sequence; /* tells apart, in order of their making, timers that are due at once */
+    uint64_t sequence; /* the order of timers that are due at once */
     size_t at;         /* its place in the heap */
     loop_fn *fn;
     void *arg;
@@ -34,12 +34,12 @@ struct loop {
     int epoll;
     bool stopping;
     size_t io_count;
-    struct loop_io *removed;  /* owned; freed when no event can name them any more */
+    struct loop_io *removed;  /* owned; freed after the round, whose events may name them */
     struct loop_timer **heap; /* owned; the earliest first, children of i at 2i+1 and 2i+2 */
     size_t timer_count;
     size_t timer_capacity;
     uint64_t sequence; /* of the next timer */
-    loop_fn *tick;     /* NULL: there is none */
+    loop_fn *tick;     /* may be NULL */
     void *tick_arg;
     int64_t tick_ms, tick_due_ms;
 };
@@ -217,8 +217,8 @@ static void loop_fire(struct loop_timer *timer)
     fn(arg);
 }
 
-/* A timer that a callback adds now waits for the next round, even if it is due at once: else a
- * callback that adds itself again would keep the descriptors from ever being looked at. */
+/* A timer that a callback adds waits for the next round, even if it is due at once: a callback that
+ * adds itself again must not starve the descriptors. */
 static void loop_fire_due(struct loop *loop)
 {
     int64_t now = loop_now_ms(loop);
@@ -231,7 +231,7 @@ static void loop_fire_due(struct loop *loop)
     }
 }
 
-/* Milliseconds to the next timer or tick; negative when there is none. */
+/* Milliseconds to the next timer or tick; negative without one. */
 static int64_t loop_until_timer(struct loop *loop)
 {
     if (loop->timer_count == 0 && !loop->tick)

@@ -21,7 +21,7 @@ struct loop *loop_new(struct clock *clock);
 void loop_destroy(struct loop *loop);
 
 struct clock *loop_clock(struct loop *loop);
-/* What that clock says, which does not jump. */
+/* The monotonic time of that clock. */
 int64_t loop_now_ms(struct loop *loop);
 
 /* Runs until loop_stop, or until nothing is left to wait for; false when epoll failed. */
@@ -35,14 +35,14 @@ bool loop_change_io(struct loop_io *io, uint32_t events);
 /* Its callback never runs again. To be called before the descriptor is closed. NULL is fine. */
 void loop_remove_io(struct loop_io *io);
 
-/* Calls FN once, DELAY_MS from now (0: in the next round, after what is due already); the timer
- * is gone before FN runs. NULL when memory ran out. */
+/* Calls FN once, DELAY_MS from now (0: in the next round, behind timers that are due). The timer is
+ * freed before FN runs. NULL when memory ran out. */
 struct loop_timer *loop_add_timer(struct loop *loop, int64_t delay_ms, loop_fn *fn, void *arg);
 /* For a timer that has not fired yet. NULL is fine. */
 void loop_remove_timer(struct loop_timer *timer);
 
-/* Calls FN about every EACH_MS while the loop runs; NULL: no more. It keeps no loop running that
- * has nothing to wait for, and may neither add nor remove anything. */
+/* Calls FN about every EACH_MS while the loop runs; NULL: no more. A tick keeps no loop running. FN
+ * must neither add nor remove anything. */
 void loop_set_tick(struct loop *loop, int64_t each_ms, loop_fn *fn, void *arg);
 
 #endif

@@ -1,6 +1,6 @@
 #include "core/base/nearest.h"
 
-/* Nobody mistypes longer names in a way that a hint would help. */
+/* Hints do not help with longer names, and the distance takes time. */
 enum { LONGEST = 64 };
 
 struct nearest nearest_to(struct span wanted)

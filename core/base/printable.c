@@ -35,7 +35,7 @@ struct span printable_first(struct span text, bool *safe)
     return character;
 }
 
-static void printable_escape_it(uint8_t byte, char out[3])
+static void printable_escape_byte(uint8_t byte, char out[3])
 {
     static const char digits[] = "0123456789ABCDEF";
     out[0] = '%';
@@ -47,12 +47,12 @@ void printable_escape(struct buf *out, struct span bytes)
 {
     for (size_t i = 0; i < bytes.size; i++) {
         char escaped[3];
-        printable_escape_it((uint8_t)bytes.data[i], escaped);
+        printable_escape_byte((uint8_t)bytes.data[i], escaped);
         buf_add(out, escaped, sizeof escaped);
     }
 }
 
-/* strchr finds the NUL that ends ALSO, too, but that is never safe. */
+/* strchr also finds the NUL that ends ALSO, but a NUL is never safe. */
 static bool printable_is_listed(struct span character, const char *also)
 {
     return character.size == 1 && strchr(also, character.data[0]);
@@ -94,7 +94,7 @@ void printable_copy(char *out, size_t size, struct span text, const char *also)
         if (used + need >= size)
             break;
         for (size_t i = 0; i < character.size && !safe; i++)
-            printable_escape_it((uint8_t)character.data[i], out + used + 3 * i);
+            printable_escape_byte((uint8_t)character.data[i], out + used + 3 * i);
         if (safe)
             memcpy(out + used, character.data, character.size);
         used += need;

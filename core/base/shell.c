@@ -1,4 +1,3 @@
-/* Quoting for a POSIX shell, and reading what was quoted for one. */
 #include "core/base/shell.h"
 
 void shell_quote(struct buf *out, struct span text)
@@ -31,8 +30,8 @@ static bool shell_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Takes what stands up to the QUOTE that ends it, and that. Between double quotes a backslash
- * stands for itself, unless one of them or another backslash follows. */
+/* Takes the text up to its closing QUOTE, and the quote. Between double quotes a backslash is
+ * literal, unless a double quote or a backslash follows. */
 static bool shell_take_quoted(struct buf *out, struct span *text, char quote)
 {
     for (size_t i = 0; i < text->size; i++) {
@@ -87,18 +86,18 @@ bool shell_split(struct buf *out, struct span text, size_t *count)
     }
 }
 
-/* A line while it is typed. */
+/* A line that is being typed. */
 struct shell_typed {
     struct buf *out;
     const char *breaks;
     size_t start;  /* of the word, in OUT */
-    size_t kept;   /* of the word */
-    size_t before; /* KEPT as it was before the quote that is open */
-    char quote;    /* that one; or NUL */
+    size_t kept;   /* bytes of the word that readline keeps */
+    size_t before; /* KEPT before the open quote */
+    char quote;    /* the open quote; or NUL */
     bool in_word;
 };
 
-/* How many bytes of TEXT, which goes on within quotes, are one character of it. */
+/* Takes one character of TEXT within quotes; returns its bytes. */
 static size_t shell_take_within(struct shell_typed *typed, struct span text)
 {
     bool escaped = typed->quote == '"' && text.data[0] == '\\' && text.size > 1 &&
@@ -112,8 +111,8 @@ static size_t shell_take_within(struct shell_typed *typed, struct span text)
     return escaped ? 2 : 1;
 }
 
-/* The same outside. readline takes @ and $ for the beginning of a word rather than the end of the
- * one before. */
+/* Takes one character outside of quotes. readline begins a word at @ and $, and behind other
+ * breaks. */
 static size_t shell_take_outside(struct shell_typed *typed, struct span text)
 {
     char c = text.data[0];

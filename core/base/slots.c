@@ -1,4 +1,3 @@
-/* The open hash table. */
 #include "core/base/slots.h"
 
 #include <ctype.h>
@@ -12,8 +11,8 @@ void slots_clean_up(struct slots *slots)
     *slots = (struct slots){0};
 }
 
-/* FNV-1a, with the end of each text and a round that brings the high bits down: the low ones choose
- * the slot. */
+/* FNV-1a, with an end of each text, and a round that mixes the high bits into the low ones, which
+ * choose the slot. */
 
 uint32_t slots_hash_start(void)
 {
@@ -40,15 +39,15 @@ uint32_t slots_hash_number(uint32_t hash, uint32_t number)
     return hash ^ hash >> 16;
 }
 
-/* The slot of WANTED, or the free one where it would stand. There is a free one always. */
-static struct slot *slots_look(const struct slots *slots, uint32_t hash, slots_is_fn *is,
-                               const void *wanted, size_t *asked)
+/* The slot of WANTED, or the free slot for it. There is always a free slot. */
+static struct slot *slots_seek(const struct slots *slots, uint32_t hash, slots_is_fn *is,
+                               const void *wanted, size_t *compared)
 {
     size_t mask = slots->capacity - 1, at = hash & mask;
     for (; slots->slots[at].number; at = (at + 1) & mask) {
         if (slots->slots[at].hash != hash)
             continue;
-        ++*asked;
+        ++*compared;
         if (is(wanted, slots->slots[at].number - 1))
             break;
     }
@@ -57,14 +56,14 @@ static struct slot *slots_look(const struct slots *slots, uint32_t hash, slots_i
 
 uint32_t slots_find(const struct slots *slots, uint32_t hash, slots_is_fn *is, const void *wanted)
 {
-    size_t asked = 0;
+    size_t compared = 0;
     if (slots->count == 0)
         return SLOTS_NONE;
-    /* A free slot has 0, which is one more than none. */
-    return slots_look(slots, hash, is, wanted, &asked)->number - 1;
+    /* A free slot has 0, which is SLOTS_NONE + 1. */
+    return slots_seek(slots, hash, is, wanted, &compared)->number - 1;
 }
 
-/* Half of the slots, at least, stay free. */
+/* At least half of the slots stay free. */
 static bool slots_grow(struct slots *slots)
 {
     size_t capacity = slots->capacity ? 2 * slots->capacity : FIRST_CAPACITY;
@@ -92,7 +91,7 @@ bool slots_put(struct slots *slots, uint32_t hash, slots_is_fn *is, const void *
 {
     if (!slots_grow(slots))
         return false;
-    struct slot *slot = slots_look(slots, hash, is, wanted, &slots->asked);
+    struct slot *slot = slots_seek(slots, hash, is, wanted, &slots->compared);
     *before = slot->number - 1;
     slots->count += !slot->number;
     *slot = (struct slot){hash, number + 1};

@@ -1,5 +1,5 @@
-/* An open hash table of numbers, which are places in an array of its user: it knows nothing of what
- * stands there, and asks. */
+/* An open hash table of numbers, which are places in an array of its user. The user's function
+ * compares the members. */
 #ifndef DDBFS_CORE_BASE_SLOTS_H
 #define DDBFS_CORE_BASE_SLOTS_H
 
@@ -17,27 +17,27 @@ struct slots {
     struct slot *slots; /* owned */
     size_t capacity;    /* a power of two */
     size_t count;
-    size_t asked; /* how often slots_put asked its user: for tests that it stays about once each */
+    size_t compared; /* calls of the user's function in slots_put: tests check about one each */
 };
 
 #define SLOTS_NONE UINT32_MAX
 
 void slots_clean_up(struct slots *slots);
 
-/* A hash of several texts and numbers: taken one after the other, from slots_hash_start on. The
- * case of ASCII letters does not matter. */
+/* A hash of several texts and numbers, one after the other, from slots_hash_start on. ASCII letters
+ * of either case are equal. */
 uint32_t slots_hash_start(void);
 uint32_t slots_hash_text(uint32_t hash, struct span text);
 uint32_t slots_hash_number(uint32_t hash, uint32_t number);
 
-/* Whether NUMBER stands for what WANTED describes. */
+/* Whether the member NUMBER is WANTED. */
 typedef bool slots_is_fn(const void *wanted, uint32_t number);
 
-/* The number that stands for WANTED, whose hash is HASH; SLOTS_NONE when there is none. */
+/* The number of WANTED, whose hash is HASH; SLOTS_NONE if it is not found. */
 uint32_t slots_find(const struct slots *slots, uint32_t hash, slots_is_fn *is, const void *wanted);
 
-/* Makes NUMBER stand for WANTED; BEFORE gets the one that did (SLOTS_NONE: none). False when memory
- * ran out. */
+/* Sets the number of WANTED. BEFORE gets the earlier one, or SLOTS_NONE. False when memory ran out.
+ */
 bool slots_put(struct slots *slots, uint32_t hash, slots_is_fn *is, const void *wanted,
                uint32_t number, uint32_t *before);
 

@@ -1,4 +1,4 @@
-/* Bytes that somebody else owns: a pointer and a length, NUL bytes allowed inside. */
+/* Borrowed bytes: a pointer and a length, which may include NUL bytes. */
 #ifndef DDBFS_CORE_BASE_SPAN_H
 #define DDBFS_CORE_BASE_SPAN_H
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In front of each block: malloc_usable_size is not a size that may be written to. */
+/* In front of each block, because malloc_usable_size is no size that may be written. */
 union block {
     size_t size; /* of what follows */
     max_align_t alignment;
@@ -27,7 +27,7 @@ void *wiped_zeroed(size_t count, size_t size)
     return memory ? memset(memory, 0, count * size) : NULL;
 }
 
-/* Always moves: realloc would leave the old bytes behind when it does. */
+/* Always moves the block: realloc would leave the old bytes when it moves. */
 void *wiped_realloc(void *memory, size_t size)
 {
     void *moved = wiped_alloc(size);

@@ -1,6 +1,5 @@
-/* Memory for libraries that hold secrets and wipe none: it is wiped when it is freed. The functions
- * have the contracts of malloc and the others. What one of them returned, wiped_free alone frees.
- */
+/* Memory that is wiped when it is freed, for libraries that hold secrets. The functions have the
+ * contracts of malloc and the others; only wiped_free frees their memory. */
 #ifndef DDBFS_CORE_BASE_WIPED_H
 #define DDBFS_CORE_BASE_WIPED_H
 
