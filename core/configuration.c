@@ -277,8 +277,8 @@ static bool configuration_get_credentials(struct configured_environment *to)
     struct credentials_provider *provider = aws_session_credentials(to->session);
     to->deadline = loop_add_timer(in->loop, in->deadline_ms, configuration_abandon, to);
     to->request = to->deadline
-                     ? credentials_request_start(provider, configuration_take_credentials, to)
-                     : NULL;
+                      ? credentials_request_start(provider, configuration_take_credentials, to)
+                      : NULL;
     if (to->request)
         return true;
     loop_remove_timer(to->deadline);

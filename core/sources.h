@@ -20,10 +20,11 @@ struct sources_options {
     int64_t deadline_ms;     /* of each page, retries included */
     struct aws_options over; /* the command line's; they override the map's */
     const char *user_agent;
-    bool may_scan; /* see struct dynamo_options */
+    bool may_scan;        /* see struct dynamo_options */
     int64_t slow_page_ms; /* queries whose pages take as long are read from both ends; -1: none */
-    mfa_prompt_fn *ask_code; /* reads a code of an MFA device from the user, when an environment is
-                           * opened that needs one; it may block. NULL: codes are not available */
+    mfa_prompt_fn
+        *ask_code; /* reads a code of an MFA device from the user, when an environment is
+                    * opened that needs one; it may block. NULL: codes are not available */
 };
 
 /* OPTIONS is copied; all that it points to is borrowed. NULL when memory ran out. */
