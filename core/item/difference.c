@@ -7,9 +7,9 @@ struct difference_search {
     difference_fn *fn;
     void *arg;
     struct arena arena;
-    struct buf path, name; /* of where the search is; PATH without its last bracket */
+    struct buf path, name; /* of the place of the search; PATH without its last bracket */
     struct span attribute;
-    bool failed; /* something is no typed value, memory ran out, or FN wants no more */
+    bool failed; /* a value is not typed, memory ran out, or FN ended the search */
 };
 
 const char *difference_word(enum difference_kind kind)
@@ -43,7 +43,7 @@ static void difference_report(struct difference_search *search, enum difference_
 static void difference_compare(struct difference_search *search, struct json before,
                                struct json now);
 
-/* Compares what stands at a step of its own below where the search is; either may be absent. */
+/* Compares two values one step below the place of the search; either may be absent. */
 static void difference_compare_step(struct difference_search *search, const struct span *member,
                                     size_t element, struct json before, struct json now)
 {
@@ -165,4 +165,80 @@ bool difference_find(struct json before, struct json now, difference_fn *fn, voi
     buf_clean_up(&search.path);
     buf_clean_up(&search.name);
     return ok;
+}
+
+/* Copies without some attributes. */
+
+struct partial_copy {
+    struct buf *out;
+    struct buf name; /* of the current value, with dots between its parts */
+    const char *const *names;
+    size_t count;
+};
+
+static bool difference_is_left_out(const struct partial_copy *copy)
+{
+    for (size_t i = 0; i < copy->count; i++)
+        if (span_is(buf_span(&copy->name), copy->names[i]))
+            return true;
+    return false;
+}
+
+static void difference_write_value(struct partial_copy *copy, struct json value);
+
+static void difference_write_members(struct partial_copy *copy, struct json map)
+{
+    bool first = true;
+    struct json value;
+    buf_add_char(copy->out, '{');
+    for (struct json name = json_first(map); json_present(name); name = json_next(value)) {
+        size_t before = copy->name.size;
+        value = json_next(name);
+        buf_add_text(&copy->name, before ? "." : "");
+        json_read_string(name, &copy->name);
+        if (!difference_is_left_out(copy)) {
+            buf_add_text(copy->out, first ? "" : ",");
+            buf_add_span(copy->out, json_raw(name));
+            buf_add_char(copy->out, ':');
+            difference_write_value(copy, value);
+            first = false;
+        }
+        buf_truncate(&copy->name, before);
+    }
+    buf_add_char(copy->out, '}');
+}
+
+static void difference_write_elements(struct partial_copy *copy, struct json list)
+{
+    bool first = true;
+    buf_add_char(copy->out, '[');
+    for (struct json value = json_first(list); json_present(value); value = json_next(value)) {
+        buf_add_text(copy->out, first ? "" : ",");
+        difference_write_value(copy, value);
+        first = false;
+    }
+    buf_add_char(copy->out, ']');
+}
+
+static void difference_write_value(struct partial_copy *copy, struct json value)
+{
+    struct typed typed = typed_open(value);
+    if (typed.tag != TYPED_M && typed.tag != TYPED_L) {
+        buf_add_span(copy->out, json_raw(value));
+        return;
+    }
+    buf_add_text(copy->out, typed.tag == TYPED_M ? "{\"M\":" : "{\"L\":");
+    if (typed.tag == TYPED_M)
+        difference_write_members(copy, typed.content);
+    else
+        difference_write_elements(copy, typed.content);
+    buf_add_char(copy->out, '}');
+}
+
+void item_write_without(struct json item, const char *const *names, size_t count, struct buf *out)
+{
+    struct partial_copy copy = {.out = out, .names = names, .count = count};
+    difference_write_members(&copy, item);
+    out->failed = out->failed || copy.name.failed;
+    buf_clean_up(&copy.name);
 }

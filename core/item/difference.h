@@ -1,7 +1,9 @@
-/* In what two typed items differ: attribute by attribute, down into maps and lists. */
+/* The differences of two typed items, attribute by attribute, down into maps and lists; and copies
+ * of items without some attributes. */
 #ifndef DDBFS_CORE_ITEM_DIFFERENCE_H
 #define DDBFS_CORE_ITEM_DIFFERENCE_H
 
+#include "core/base/buf.h"
 #include "core/base/span.h"
 #include "core/json/json.h"
 
@@ -10,22 +12,27 @@ enum difference_kind { DIFFERENCE_ADDED, DIFFERENCE_REMOVED, DIFFERENCE_CHANGED 
 /* "added", "removed", "changed". */
 const char *difference_word(enum difference_kind kind);
 
-/* One of them; borrowed for the time of the call. */
+/* One difference; borrowed for the time of the call. */
 struct difference {
     enum difference_kind kind;
     struct span path;        /* a JSON array: names, and numbers of elements: ["a",0,"b"] */
-    struct span name;        /* the same for people: a[0].b */
-    struct span attribute;   /* the top-level one that it is in */
-    struct json before, now; /* typed values; absent where there is none */
+    struct span name;        /* the same as text: a[0].b */
+    struct span attribute;   /* the top-level attribute */
+    struct json before, now; /* typed values; either may be absent */
 };
 
 /* False ends the search. */
 typedef bool difference_fn(void *arg, const struct difference *difference);
 
-/* Tells FN what is to be changed in the item BEFORE to make NOW of it, in the order of names. Types
- * are never mixed, numbers are compared digit by digit as they are shown, sets whatever their
- * order, elements of lists by their place. False when one of the two is no typed item, when FN has
- * ended the search, or when memory ran out. */
+/* Calls FN for each change that makes NOW of BEFORE, in the order of names. Values of different
+ * types differ. Numbers are compared digit by digit, sets without order, elements of lists by their
+ * place. False if one of the two is not a typed item, FN ended the search, or memory ran out. */
 bool difference_find(struct json before, struct json now, difference_fn *fn, void *arg);
+
+/* Appends the typed item ITEM without the attributes NAMES. A name with dots is that of a member of
+ * a map; elements of a list need no step ("steps.at" is a member of each). An attribute whose own
+ * name has a dot matches, too. All other values are copied unchanged. OUT->failed when memory ran
+ * out. */
+void item_write_without(struct json item, const char *const *names, size_t count, struct buf *out);
 
 #endif

@@ -1,21 +1,21 @@
-/* Typed items printed as plain JSON. A walk over the item is as deep as its text is nested, which
- * the parser bounds. */
+/* The depth of a walk over an item is bounded by the parser. The writer of core/json/writer.h is
+ * not used here: items nest deeper than it allows. */
 #include "core/item/item.h"
 
 #include "core/base/arena.h"
 #include "core/item/typed.h"
 #include "core/item/value.h"
 
-struct writer {
+struct item_writer {
     struct buf *out;
     struct arena arena; /* sorted members, unescaped text */
     bool compact;
     size_t depth;
 };
 
-static bool item_write_value_it(struct writer *writer, struct json value);
+static bool item_print_value(struct item_writer *writer, struct json value);
 
-static void item_new_line(struct writer *writer)
+static void item_new_line(struct item_writer *writer)
 {
     if (writer->compact)
         return;
@@ -23,21 +23,21 @@ static void item_new_line(struct writer *writer)
     buf_add_repeated(writer->out, ' ', writer->depth * 2);
 }
 
-/* Goes to the next element or member; the first one stands alone behind the bracket. */
-static void item_separate(struct writer *writer, size_t index)
+/* Begins the next element or member. */
+static void item_separate(struct item_writer *writer, size_t index)
 {
     if (index > 0)
         buf_add_char(writer->out, ',');
     item_new_line(writer);
 }
 
-static void item_open_bracket(struct writer *writer, char bracket)
+static void item_open_bracket(struct item_writer *writer, char bracket)
 {
     buf_add_char(writer->out, bracket);
     writer->depth++;
 }
 
-static void item_close_bracket(struct writer *writer, char bracket, size_t count)
+static void item_close_bracket(struct item_writer *writer, char bracket, size_t count)
 {
     writer->depth--;
     if (count > 0)
@@ -45,67 +45,34 @@ static void item_close_bracket(struct writer *writer, char bracket, size_t count
     buf_add_char(writer->out, bracket);
 }
 
-static void item_write_name(struct writer *writer, struct span name)
+static void item_write_name(struct item_writer *writer, struct span name)
 {
     json_write_string(writer->out, name);
     buf_add_text(writer->out, writer->compact ? ":" : ": ");
 }
 
-static bool item_write_string(struct writer *writer, struct json string)
-{
-    struct span text;
-    bool ok = typed_text(string, &writer->arena, &text);
-    if (ok)
-        json_write_string(writer->out, text);
-    return ok;
-}
-
-/* Digit by digit, as it came. */
-static bool item_write_number(struct writer *writer, struct json string)
-{
-    struct span text;
-    bool ok = typed_text(string, &writer->arena, &text);
-    if (ok)
-        buf_add_span(writer->out, text);
-    return ok;
-}
-
-static void item_write_bytes(struct writer *writer, struct span bytes)
+static void item_write_bytes(struct item_writer *writer, struct span bytes)
 {
     buf_add_char(writer->out, '"');
     base64_write(writer->out, bytes);
     buf_add_char(writer->out, '"');
 }
 
-static bool item_write_binary(struct writer *writer, struct json string)
-{
-    struct span bytes;
-    bool ok = typed_bytes(string, &writer->arena, &bytes);
-    if (ok)
-        item_write_bytes(writer, bytes);
-    return ok;
-}
-
-static bool item_write_word(struct writer *writer, const char *word)
-{
-    buf_add_text(writer->out, word);
-    return true;
-}
-
-static bool item_write_list(struct writer *writer, struct json list)
+static bool item_write_list(struct item_writer *writer, struct json list)
 {
     size_t count = 0;
     item_open_bracket(writer, '[');
     for (struct json value = json_first(list); json_present(value); value = json_next(value)) {
         item_separate(writer, count++);
-        if (!item_write_value_it(writer, value))
+        if (!item_print_value(writer, value))
             return false;
     }
     item_close_bracket(writer, ']', count);
     return true;
 }
 
-static void item_write_set_member(struct writer *writer, enum typed_tag tag, struct span member)
+static void item_write_set_member(struct item_writer *writer, enum typed_tag tag,
+                                  struct span member)
 {
     if (tag == TYPED_BS)
         item_write_bytes(writer, member);
@@ -115,7 +82,7 @@ static void item_write_set_member(struct writer *writer, enum typed_tag tag, str
         json_write_string(writer->out, member);
 }
 
-static bool item_write_set(struct writer *writer, struct typed typed)
+static bool item_write_set(struct item_writer *writer, struct typed typed)
 {
     struct typed_set set;
     if (!typed_set(typed, &writer->arena, &set))
@@ -129,7 +96,7 @@ static bool item_write_set(struct writer *writer, struct typed typed)
     return true;
 }
 
-static bool item_write_map(struct writer *writer, struct json map)
+static bool item_write_map(struct item_writer *writer, struct json map)
 {
     struct typed_members members;
     if (!typed_members(map, &writer->arena, &members))
@@ -138,27 +105,35 @@ static bool item_write_map(struct writer *writer, struct json map)
     for (size_t i = 0; i < members.count; i++) {
         item_separate(writer, i);
         item_write_name(writer, members.list[i].name);
-        if (!item_write_value_it(writer, members.list[i].value))
+        if (!item_print_value(writer, members.list[i].value))
             return false;
     }
     item_close_bracket(writer, '}', members.count);
     return true;
 }
 
-static bool item_write_value_it(struct writer *writer, struct json value)
+static bool item_print_value(struct item_writer *writer, struct json value)
 {
     struct typed typed = typed_open(value);
+    struct span text;
     switch (typed.tag) {
     case TYPED_S:
-        return item_write_string(writer, typed.content);
-    case TYPED_N:
-        return item_write_number(writer, typed.content);
+    case TYPED_N: /* numbers digit by digit */
+        if (!typed_text(typed.content, &writer->arena, &text))
+            return false;
+        item_write_set_member(writer, typed.tag == TYPED_N ? TYPED_NS : TYPED_SS, text);
+        return true;
     case TYPED_B:
-        return item_write_binary(writer, typed.content);
+        if (!typed_bytes(typed.content, &writer->arena, &text))
+            return false;
+        item_write_bytes(writer, text);
+        return true;
     case TYPED_BOOL:
-        return item_write_word(writer, json_is(typed.content, JSON_TRUE) ? "true" : "false");
+        buf_add_text(writer->out, json_is(typed.content, JSON_TRUE) ? "true" : "false");
+        return true;
     case TYPED_NULL:
-        return item_write_word(writer, "null");
+        buf_add_text(writer->out, "null");
+        return true;
     case TYPED_M:
         return item_write_map(writer, typed.content);
     case TYPED_L:
@@ -173,7 +148,7 @@ static bool item_write_value_it(struct writer *writer, struct json value)
     return false;
 }
 
-/* Moves the member NAME to place TO, if it is there or behind it. */
+/* Moves the member NAME forward to place TO; false if it is not found from there on. */
 static bool item_move_up(struct typed_members *members, size_t to, const char *name)
 {
     for (size_t i = to; i < members->count; i++) {
@@ -202,22 +177,8 @@ static bool item_is_secret(const struct record_view *view, struct span name)
     return false;
 }
 
-static bool item_write_masked(struct writer *writer, struct json value)
-{
-    json_write_string(writer->out, SPAN_LITERAL(RECORD_MASK));
-    return typed_open(value).tag != TYPED_NONE;
-}
-
-static bool item_write_attribute(struct writer *writer, const struct record_view *view,
-                                 const struct typed_member *member)
-{
-    item_write_name(writer, member->name);
-    if (item_is_secret(view, member->name))
-        return item_write_masked(writer, member->value);
-    return item_write_value_it(writer, member->value);
-}
-
-static bool item_write_item(struct writer *writer, struct json item, const struct record_view *view)
+static bool item_write_item(struct item_writer *writer, struct json item,
+                            const struct record_view *view)
 {
     struct typed_members members;
     if (!typed_members(item, &writer->arena, &members))
@@ -225,16 +186,22 @@ static bool item_write_item(struct writer *writer, struct json item, const struc
     item_put_first(&members, view);
     item_open_bracket(writer, '{');
     for (size_t i = 0; i < members.count; i++) {
+        const struct typed_member *member = &members.list[i];
         item_separate(writer, i);
-        if (!item_write_attribute(writer, view, &members.list[i]))
+        item_write_name(writer, member->name);
+        bool is_secret = item_is_secret(view, member->name);
+        if (is_secret)
+            json_write_string(writer->out, SPAN_LITERAL(RECORD_MASK));
+        if (is_secret ? typed_open(member->value).tag == TYPED_NONE
+                      : !item_print_value(writer, member->value))
             return false;
     }
     item_close_bracket(writer, '}', members.count);
     return true;
 }
 
-/* Ends the text, or takes back what was written since the size was BEFORE. */
-static bool item_finish(struct writer *writer, bool ok, size_t before)
+/* Ends the text, or restores the size BEFORE. */
+static bool item_finish(struct item_writer *writer, bool ok, size_t before)
 {
     buf_add_char(writer->out, '\n');
     writer->out->failed |= writer->arena.failed;
@@ -247,13 +214,13 @@ static bool item_finish(struct writer *writer, bool ok, size_t before)
 
 bool item_write(struct json item, const struct record_view *view, struct buf *out)
 {
-    struct writer writer = {.out = out, .compact = view->compact};
+    struct item_writer writer = {.out = out, .compact = view->compact};
     size_t before = out->size;
     buf_reserve(out, json_raw(item).size); /* nearly always enough: the text is written once */
     return item_finish(&writer, item_write_item(&writer, item, view), before);
 }
 
-static bool item_write_bare(struct writer *writer, struct json value)
+static bool item_write_bare(struct item_writer *writer, struct json value)
 {
     struct typed typed = typed_open(value);
     bool binary = typed.tag == TYPED_B;
@@ -265,7 +232,7 @@ static bool item_write_bare(struct writer *writer, struct json value)
         return ok;
     }
     if (!binary)
-        return item_write_value_it(writer, value);
+        return item_print_value(writer, value);
     bool ok = typed_bytes(typed.content, &writer->arena, &text);
     if (ok)
         base64_write(writer->out, text);
@@ -274,15 +241,15 @@ static bool item_write_bare(struct writer *writer, struct json value)
 
 bool item_write_value(struct json typed, bool compact, struct buf *out)
 {
-    struct writer writer = {.out = out, .compact = compact};
+    struct item_writer writer = {.out = out, .compact = compact};
     size_t before = out->size;
     return item_finish(&writer, item_write_bare(&writer, typed), before);
 }
 
-static void item_write_typed_it(struct writer *writer, struct json value);
+static void item_print_typed_value(struct item_writer *writer, struct json value);
 
-/* {"NAME":VALUE,…} in the order of the names; MASK tells which values are secrets, or is NULL. */
-static bool item_write_typed_members(struct writer *writer, struct json map,
+/* {"NAME":VALUE,…} in the order of the names. MASK has the secrets; it may be NULL. */
+static bool item_write_typed_members(struct item_writer *writer, struct json map,
                                      const struct record_view *mask)
 {
     struct typed_members members;
@@ -296,26 +263,26 @@ static bool item_write_typed_members(struct writer *writer, struct json map,
         if (mask && item_is_secret(mask, member->name))
             buf_add_text(writer->out, "{\"S\":\"" RECORD_MASK "\"}");
         else
-            item_write_typed_it(writer, member->value);
+            item_print_typed_value(writer, member->value);
     }
     buf_add_char(writer->out, '}');
     return true;
 }
 
-static bool item_write_typed_list(struct writer *writer, struct json list)
+static bool item_write_typed_list(struct item_writer *writer, struct json list)
 {
     size_t count = 0;
     buf_add_char(writer->out, '[');
     for (struct json value = json_first(list); json_present(value); value = json_next(value)) {
         item_separate(writer, count++);
-        item_write_typed_it(writer, value);
+        item_print_typed_value(writer, value);
     }
     buf_add_char(writer->out, ']');
     return true;
 }
 
 /* In a typed set numbers are strings, too. */
-static bool item_write_typed_set(struct writer *writer, struct typed typed)
+static bool item_write_typed_set(struct item_writer *writer, struct typed typed)
 {
     struct typed_set set;
     if (!typed_set(typed, &writer->arena, &set))
@@ -329,8 +296,8 @@ static bool item_write_typed_set(struct writer *writer, struct typed typed)
     return true;
 }
 
-/* What is not understood, or has no members to be ordered, is copied. */
-static void item_write_typed_it(struct writer *writer, struct json value)
+/* A value that is not typed, or has no members to be sorted, is copied. */
+static void item_print_typed_value(struct item_writer *writer, struct json value)
 {
     struct typed typed = typed_open(value);
     size_t before = writer->out->size;
@@ -357,16 +324,16 @@ static void item_write_typed_it(struct writer *writer, struct json value)
 
 bool item_write_typed(struct json item, const struct record_view *view, struct buf *out)
 {
-    struct writer writer = {.out = out, .compact = true};
+    struct item_writer writer = {.out = out, .compact = true};
     size_t before = out->size;
     return item_finish(&writer, item_write_typed_members(&writer, item, view), before);
 }
 
 bool item_write_typed_value(struct json typed, struct buf *out)
 {
-    struct writer writer = {.out = out, .compact = true};
+    struct item_writer writer = {.out = out, .compact = true};
     size_t before = out->size;
-    item_write_typed_it(&writer, typed);
+    item_print_typed_value(&writer, typed);
     bool ok = item_finish(&writer, typed_open(typed).tag != TYPED_NONE, before);
     if (ok)
         buf_truncate(out, out->size - 1); /* the newline */

@@ -1,8 +1,133 @@
-/* Records: counted copies of items, with where they came from. */
 #include "core/item/record.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "core/base/arena.h"
+#include "core/base/crypto.h"
+#include "core/item/typed.h"
+
+/* Versions: SHA-256, shortened, over a form that has one spelling for each content. A value is its
+ * tag and its bytes after their size; a container is its tag, its count and its members, sorted
+ * unless it is a list. */
+
+struct speller {
+    struct buf *out;
+    struct arena arena;
+};
+
+static bool record_spell_value(struct speller *speller, struct json value);
+
+/* No size exceeds 32 bits, because no text does. */
+static void record_spell_size(struct speller *speller, size_t size)
+{
+    uint32_t little = htole32((uint32_t)size);
+    buf_add(speller->out, &little, sizeof little);
+}
+
+static void record_spell_bytes(struct speller *speller, struct span bytes)
+{
+    record_spell_size(speller, bytes.size);
+    buf_add_span(speller->out, bytes);
+}
+
+static bool record_spell_scalar(struct speller *speller, struct typed typed)
+{
+    struct span bytes;
+    bool ok =
+        (typed.tag == TYPED_B ? typed_bytes : typed_text)(typed.content, &speller->arena, &bytes);
+    if (ok)
+        record_spell_bytes(speller, bytes);
+    return ok;
+}
+
+static bool record_spell_bool(struct speller *speller, struct json word)
+{
+    buf_add_char(speller->out, json_is(word, JSON_TRUE) ? 1 : 0);
+    return true;
+}
+
+static bool record_spell_list(struct speller *speller, struct json list)
+{
+    record_spell_size(speller, json_count(list));
+    for (struct json value = json_first(list); json_present(value); value = json_next(value))
+        if (!record_spell_value(speller, value))
+            return false;
+    return true;
+}
+
+static bool record_spell_set(struct speller *speller, struct typed typed)
+{
+    struct typed_set set;
+    if (!typed_set(typed, &speller->arena, &set))
+        return false;
+    record_spell_size(speller, set.count);
+    for (size_t i = 0; i < set.count; i++)
+        record_spell_bytes(speller, set.list[i]);
+    return true;
+}
+
+static bool record_spell_map(struct speller *speller, struct json map)
+{
+    struct typed_members members;
+    if (!typed_members(map, &speller->arena, &members))
+        return false;
+    record_spell_size(speller, members.count);
+    for (size_t i = 0; i < members.count; i++) {
+        record_spell_bytes(speller, members.list[i].name);
+        if (!record_spell_value(speller, members.list[i].value))
+            return false;
+    }
+    return true;
+}
+
+static bool record_spell_content(struct speller *speller, struct typed typed)
+{
+    switch (typed.tag) {
+    case TYPED_S:
+    case TYPED_N:
+    case TYPED_B:
+        return record_spell_scalar(speller, typed);
+    case TYPED_BOOL:
+        return record_spell_bool(speller, typed.content);
+    case TYPED_NULL:
+        return true;
+    case TYPED_M:
+        return record_spell_map(speller, typed.content);
+    case TYPED_L:
+        return record_spell_list(speller, typed.content);
+    case TYPED_SS:
+    case TYPED_NS:
+    case TYPED_BS:
+        return record_spell_set(speller, typed);
+    case TYPED_NONE:
+        break;
+    }
+    return false;
+}
+
+static bool record_spell_value(struct speller *speller, struct json value)
+{
+    struct typed typed = typed_open(value);
+    buf_add_char(speller->out, (char)typed.tag);
+    return record_spell_content(speller, typed);
+}
+
+bool item_version(struct json item, struct version *out)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf spelled = {0};
+    struct speller speller = {.out = &spelled};
+    uint8_t digest[DIGEST_SIZE];
+    bool ok = buf_reserve(&spelled, json_raw(item).size) && record_spell_map(&speller, item);
+    arena_clean_up(&speller.arena);
+    if (!ok || spelled.failed || !digest_sha256(buf_span(&spelled), digest))
+        return false;
+    memcpy(out->bytes, digest, sizeof out->bytes);
+    return true;
+}
+
+/* Records. */
 
 struct record {
     size_t references;
@@ -13,10 +138,10 @@ struct record {
     char text[];
 };
 
-/* What the allocator adds to each of a record's two allocations. */
+/* Of each of a record's two allocations. */
 enum { HEAP_OVERHEAD = 16 };
 
-/* The text may hold a secret, so it is wiped before it is freed. */
+/* Wipes the text, which may hold a secret. */
 static void record_destroy(struct record *record)
 {
     json_clean_up(&record->doc);
@@ -24,17 +149,7 @@ static void record_destroy(struct record *record)
     free(record);
 }
 
-static struct record *record_copy_text(struct span text)
-{
-    struct record *record = malloc(sizeof *record + text.size);
-    if (!record)
-        return NULL;
-    *record = (struct record){.references = 1, .size = text.size};
-    memcpy(record->text, text.data, text.size);
-    return record;
-}
-
-/* Appends the name of the first attribute that has no value of DynamoDB's. */
+/* Appends the name of the first attribute whose value is not typed. */
 static void record_find_fault(struct json item, struct buf *out)
 {
     struct json value;
@@ -50,7 +165,6 @@ static void record_find_fault(struct json item, struct buf *out)
     }
 }
 
-/* Printing ITEM tells whether it could be a record. */
 bool record_refuse(struct json item, const char *request_id, struct error *err)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf scratch = {0};
@@ -76,10 +190,12 @@ struct record *record_new(struct json item, const struct record_origin *origin, 
         record_refuse(item, origin->request_id, err);
         return NULL;
     }
-    struct record *record = record_copy_text(json_raw(item));
+    struct span text = json_raw(item);
+    struct record *record = malloc(sizeof *record + text.size);
     if (record) {
-        record->origin = *origin;
-        record->version = version;
+        *record = (struct record){
+            .references = 1, .origin = *origin, .version = version, .size = text.size};
+        memcpy(record->text, text.data, text.size);
         if (json_parse(&record->doc, record_typed(record), JSON_STRICT, NULL))
             return record;
         record_destroy(record);

@@ -1,4 +1,4 @@
-/* A record: one version of one item, which outlives the answer it came in. */
+/* A record: a counted copy of one version of an item, which outlives its response. */
 #ifndef DDBFS_CORE_ITEM_RECORD_H
 #define DDBFS_CORE_ITEM_RECORD_H
 
@@ -7,34 +7,43 @@
 #include "core/base/error.h"
 #include "core/base/span.h"
 #include "core/item/item.h"
-#include "core/item/version.h"
 #include "core/json/json.h"
 
-/* One version of one item, reference-counted; immutable but for its count. */
+/* A digest of an item's content: equal for equal content, in any order of the members. */
+enum { VERSION_SIZE = 16 };
+struct version {
+    uint8_t bytes[VERSION_SIZE];
+};
+
+/* False if ITEM is not a typed item at all depths, or memory ran out. */
+bool item_version(struct json item, struct version *out);
+
+/* Reference-counted; immutable but for its count. */
 struct record;
 
-/* Where a record came from, for @info. Copied. */
+/* The response of a record, for @info. Copied. */
 struct record_origin {
     int64_t fetched_ms; /* monotonic */
     int64_t fetched_wall_ms;
-    double capacity;     /* read capacity units of the answer it came in; < 0 when unknown */
-    double doubted;      /* at most so many more, of requests for it whose responses state none */
-    char request_id[64]; /* of that answer; "" when unknown */
+    double capacity;     /* RCU of the response; < 0: not known */
+    double doubted;      /* the most that requests without a stated consumption took beside */
+    char request_id[64]; /* "" if not known */
 };
 
-/* Copies the item's bytes. The caller holds one reference. NULL with ERR filled when memory ran
- * out, or when ITEM is no typed item (ERROR_BAD_ANSWER). */
-/* Fills ERR: why ITEM, which came with the answer REQUEST_ID, can't be shown. Returns false. */
+/* Fills ERR with the reason why ITEM, of the response REQUEST_ID, is not a typed item. Returns
+ * false. */
 bool record_refuse(struct json item, const char *request_id, struct error *err);
 
+/* Copies the item's bytes. The caller holds one reference. NULL with ERR filled when memory ran
+ * out, or if ITEM is not a typed item (ERROR_BAD_ANSWER). */
 struct record *record_new(struct json item, const struct record_origin *origin, struct error *err);
 struct record *record_ref(struct record *record);
 void record_unref(struct record *record); /* NULL is fine */
 
 struct json record_item(const struct record *record);  /* valid as long as the record */
-struct span record_typed(const struct record *record); /* DynamoDB's own bytes */
+struct span record_typed(const struct record *record); /* the bytes of the response */
 const struct record_origin *record_origin(const struct record *record);
 struct version record_version(const struct record *record);
-size_t record_memory(const struct record *record); /* what it costs a cache, in bytes */
+size_t record_memory(const struct record *record); /* its bytes of heap */
 
 #endif

@@ -6,25 +6,25 @@
 
 enum { LONGEST_NAME = 255 };
 
-/* A name's letters and digits in lower case, and where its words begin: "apiKeys" is "apikeys" with
- * words at 0 and 3. */
+/* A name's letters and digits in lower case, and the beginnings of its words: "apiKeys" is
+ * "apikeys" with words at 0 and 3. */
 struct name_words {
     char text[LONGEST_NAME + 1];
     bool begins[LONGEST_NAME + 1]; /* beside TEXT; the end of the text counts as a beginning */
     size_t size;
 };
 
-/* A word for a secret, what may stand behind it in the name of something else, and what before
- * it. A list ends in NULL; '*' ends a beginning of words. */
+/* A word for a secret; and the words behind it, and before it, by which a name is no secret's. A
+ * list ends in NULL; a '*' ends the beginning of a word. */
 struct secret_word {
     const char *word;
     const char *const *behind;
     const char *const *before;
-    bool whole; /* it counts as a word alone, not within another one */
+    bool whole; /* it counts as a whole word only */
 };
 
-/* What is longer than any sensible name is cut. */
-static void secret_clues_name_words_read(struct span name, struct name_words *out)
+/* Longer names are cut. */
+static void secret_clues_read_name(struct span name, struct name_words *out)
 {
     bool begins = true;
     out->size = 0;
@@ -46,13 +46,13 @@ static void secret_clues_name_words_read(struct span name, struct name_words *ou
     out->begins[out->size] = true;
 }
 
-/* Where the word that ends at END does so in the plural. */
+/* The end of the plural of the word that ends at END; END if it has no plural. */
 static size_t secret_clues_plural_end(const struct name_words *name, size_t end)
 {
     return name->text[end] == 's' && name->begins[end + 1] ? end + 1 : end;
 }
 
-/* Whether one of WORDS stands at AT, whole, or in the plural, or as the beginning that it is. */
+/* Whether one of WORDS is at AT: whole, in the plural, or as a beginning. */
 static bool secret_clues_word_at(const struct name_words *name, size_t at, const char *const *words)
 {
     for (; words && *words; words++) {
@@ -128,7 +128,7 @@ bool secret_clue_in_name(struct span name)
         {"jwt", of_token, NULL, true},
     };
     struct name_words parsed;
-    secret_clues_name_words_read(name, &parsed);
+    secret_clues_read_name(name, &parsed);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         for (const char *at = parsed.text; (at = strstr(at, words[i].word)); at++)
             if (secret_clues_is_secret_at(&parsed, (size_t)(at - parsed.text), &words[i]))

@@ -1,4 +1,3 @@
-/* Tags, members and sets of typed values. */
 #include "core/item/typed.h"
 
 #include <stdlib.h>
@@ -54,7 +53,6 @@ static bool typed_fits(enum typed_tag tag, enum json_type type)
     return false;
 }
 
-/* What is called a number and is none can't be shown as one, nor as anything else. */
 static bool typed_is_number(struct json string)
 {
     struct span plain;

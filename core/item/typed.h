@@ -1,5 +1,5 @@
-/* Typed values taken apart: {"S":"…"} is a tag and what it tags. Members and sets come sorted,
- * so that whoever prints or digests them is stable without effort. */
+/* Typed values, parsed: {"S":"…"} is a tag and its content. Members and sets are sorted, so that
+ * printed texts and digests are stable. */
 #ifndef DDBFS_CORE_ITEM_TYPED_H
 #define DDBFS_CORE_ITEM_TYPED_H
 
@@ -24,18 +24,18 @@ enum typed_tag {
 
 struct typed {
     enum typed_tag tag;
-    struct json content; /* what the tag says: a string, a word, an array, an object */
+    struct json content; /* by the tag: a string, a word, an array, an object */
 };
 
 /* "S", "NS", …; "" of TYPED_NONE. */
 const char *typed_tag_name(enum typed_tag tag);
 
-/* Looks at one typed value, not at what it contains. TYPED_NONE unless it has exactly one tag,
- * known, with content of the type of JSON that goes with it; a number must be one. */
+/* Checks one typed value, not the values in it. TYPED_NONE unless it has exactly one known tag with
+ * content of the tag's type of JSON; the text of a number must be a number. */
 struct typed typed_open(struct json value);
 
-/* The scalar that a typed value is, of any of its five types; false when it is a map, a list, a
- * set or no typed value, or when memory ran out (ARENA is failed then). */
+/* Reads a scalar of any of the five types. False if VALUE is a map, a list, a set or not typed, or
+ * memory ran out (ARENA is failed then). */
 bool typed_scalar(struct json value, struct arena *arena, struct value *out);
 
 /* One attribute of an item or of a map. */
@@ -49,8 +49,8 @@ struct typed_members {
     size_t count;
 };
 
-/* Members of OBJECT by name in byte order. False if OBJECT is none, if two have the same name,
- * or if memory ran out (ARENA is failed then). Spans point into the arena or the text. */
+/* Members of OBJECT by name in byte order. False if OBJECT is not an object, two members have the
+ * same name, or memory ran out (ARENA is failed then). Spans point into the arena or the text. */
 bool typed_members(struct json object, struct arena *arena, struct typed_members *out);
 
 struct typed_set {
@@ -62,7 +62,7 @@ struct typed_set {
  * False if a member is no string (or no base64, or no number), or if memory ran out. */
 bool typed_set(struct typed set, struct arena *arena, struct typed_set *out);
 
-/* The unescaped bytes of a string, and the bytes that its base64 stands for. */
+/* The unescaped bytes of a string, and the bytes of its base64. */
 bool typed_text(struct json string, struct arena *arena, struct span *out);
 bool typed_bytes(struct json string, struct arena *arena, struct span *out);
 

@@ -86,7 +86,7 @@ static bool value_read_exponent(struct span text, int64_t *exponent)
     return text.size > 0;
 }
 
-/* Cuts zeros off the front, and finds the power of ten of what is then the first digit. */
+/* Cuts zeros off the front, and finds the power of ten of the first digit then. */
 static void value_normalise(struct decimal *decimal, struct span mantissa, size_t point,
                             int64_t exponent)
 {
@@ -198,7 +198,7 @@ void number_write(struct span text, struct buf *out)
         zeros++;
     buf_add_text(out, point ? "" : "0");
     if (point + 1 == mantissa.size)
-        mantissa.size--; /* nothing stands behind the point */
+        mantissa.size--; /* no digit is behind the point */
     buf_add_span(out, span_from(mantissa, zeros));
     buf_add_span(out, text);
 }
@@ -307,7 +307,7 @@ void base64_write(struct buf *out, struct span bytes)
         value_write_group(out, data + i, bytes.size - i < 3 ? bytes.size - i : 3);
 }
 
-/* The six bits of a character; 64 or more if it has none. */
+/* The six bits of a character; 64 or more if it is not in the alphabet. */
 static unsigned value_sextet(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -319,8 +319,8 @@ static unsigned value_sextet(char c)
     return c == '+' ? 62 : c == '/' ? 63 : 64;
 }
 
-/* Reads four characters, of which COUNT come before the padding. Bits that no byte uses must be
- * zero, so that no two texts stand for the same bytes. */
+/* Reads four characters, COUNT of them before the padding. Bits that no byte uses must be
+ * zero, so that no two texts have the same bytes. */
 static bool value_read_group(const char *text, size_t count, struct buf *out)
 {
     unsigned bits = 0;
@@ -369,7 +369,7 @@ const char *base64_read_typed(struct span text, struct buf *out)
     for (size_t i = 0; i < digits; i++) {
         char c = text.data[i] == '-' ? '+' : text.data[i] == '_' ? '/' : text.data[i];
         if (value_sextet(c) > 63)
-            return "a character is none of A-Z, a-z, 0-9, + and / (or - and _)";
+            return "a character is not in A-Z, a-z, 0-9, + and / (or - and _)";
         buf_add_char(&padded, c);
     }
     while (padded.size % 4 != 0)
@@ -377,5 +377,5 @@ const char *base64_read_typed(struct span text, struct buf *out)
     out->failed = out->failed || padded.failed;
     return padded.failed || base64_read(buf_span(&padded), out)
                ? NULL
-               : "its last character stands for bits that no byte has";
+               : "its last character has bits that no byte uses";
 }

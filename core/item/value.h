@@ -47,17 +47,17 @@ void value_write_identity(struct value value, struct buf *out);
 void value_write(struct buf *out, struct value value);
 
 /* Reads the typed form of a scalar; its bytes are appended to STORAGE, and VALUE points
- * into it, so it is valid until STORAGE changes next. False for anything but S, N and B, and for a
- * number that is none. */
+ * into it, so it is valid until STORAGE changes next. False for anything but S, N and B, and for an
+ * invalid number. */
 bool value_read(struct json typed, struct buf *storage, struct value *value);
 
 void base64_write(struct buf *out, struct span bytes);
 /* False (OUT unchanged in size) when TEXT is not padded base64, or has bits that no byte uses and
- * that are not zero: no two texts stand for the same bytes. */
+ * that are not zero: each text has its own bytes. */
 bool base64_read(struct span text, struct buf *out);
 
 /* Appends the bytes of TEXT as people type it: in the standard or the URL-safe alphabet, padded or
- * not. NULL, or (OUT unchanged in size) a static phrase that says what is wrong. */
+ * not. NULL, or (OUT unchanged in size) a static phrase with the reason. */
 const char *base64_read_typed(struct span text, struct buf *out);
 
 #endif

@@ -1,6 +1,6 @@
-/* JSON text as a flat tape of tokens over the bytes as they came. Nothing is copied or
- * rounded: numbers stay text, strings stay escaped until somebody asks, and every value
- * knows its offset, so that an error can name its line. */
+/* JSON text as a flat tape of tokens over its bytes. Nothing is copied or rounded: numbers are
+ * text, strings are unescaped only when they are read, and every value has its offset, so that an
+ * error can name its line. */
 #ifndef DDBFS_CORE_JSON_JSON_H
 #define DDBFS_CORE_JSON_JSON_H
 
@@ -32,14 +32,14 @@ struct json_doc {
     uint32_t capacity;
 };
 
-/* One value of a document. A reference with a NULL document stands for "absent"; every
- * function below takes it, as a value of no type. */
+/* One value of a document. A reference with a NULL document is "absent"; every function below
+ * accepts it, as a value of no type. */
 struct json {
     const struct json_doc *doc; /* borrowed */
-    uint32_t at;                /* which token */
+    uint32_t at;                /* the number of the token */
 };
 
-/* Why a text is not JSON. */
+/* The reason why a text is not JSON. */
 struct json_fault {
     size_t offset;
     const char *what; /* a static phrase: "a comma or ] expected" */
@@ -50,15 +50,15 @@ struct json_fault {
  * runs out, FAULT's WHAT is "out of memory". */
 bool json_parse(struct json_doc *doc, struct span text, unsigned flags, struct json_fault *fault);
 
-/* The same of text that a stranger sent, strictly: a document holds 16 bytes for each value and
- * each name, which may have two bytes in the text. No more than MOST of them are taken; FAULT's
- * WHAT is JSON_TOO_MANY then. */
+/* The same of text from a peer, strictly. A document takes 16 bytes for each value and each name,
+ * which may have two bytes of text. More than MOST of them are a fault, whose WHAT is
+ * JSON_TOO_MANY. */
 #define JSON_TOO_MANY "more values than are allowed"
 bool json_parse_within(struct json_doc *doc, struct span text, uint32_t most,
                        struct json_fault *fault);
 void json_clean_up(struct json_doc *doc);
 
-/* The bytes of heap that a document holds; its text is not among them. */
+/* The bytes of heap of a document, without its text. */
 size_t json_memory(const struct json_doc *doc);
 
 struct json json_root(const struct json_doc *doc);
@@ -70,17 +70,17 @@ static inline bool json_present(struct json value)
 bool json_is(struct json value, enum json_type type); /* false when absent */
 enum json_type json_type(struct json value);          /* JSON_NULL when absent */
 
-/* The bytes of the value as they stand in the text, quotes and brackets included. */
+/* The bytes of the value in the text, quotes and brackets included. */
 struct span json_raw(struct json value);
 size_t json_offset(struct json value);
 
-/* How many elements an array has, or members an object; 0 for anything else. */
+/* The number of elements of an array, or members of an object; 0 for other values. */
 size_t json_count(struct json value);
 
-/* Walks a container: the first element (for an object, the first member's name), and what
- * follows VALUE in its container; absent at the end. A member's value follows its name:
- *     for (struct json name = json_first(object); json_present(name); name = json_next(value)) {
- *         struct json value = json_next(name); …
+/* Walks a container: the first element (of an object, the first member's name), and the one behind
+ * VALUE; absent at the end. A member's value follows its name: for (struct json name =
+ * json_first(object); json_present(name); name = json_next(value)) { struct json value =
+ * json_next(name); …
  */
 struct json json_first(struct json container);
 struct json json_next(struct json value);
@@ -89,7 +89,7 @@ struct json json_next(struct json value);
  * several have it; absent if none has, or if OBJECT is not an object. */
 struct json json_member(struct json object, const char *name);
 
-/* The same, where NAME may hold any bytes. */
+/* The same; NAME may have any bytes. */
 struct json json_member_span(struct json object, struct span name);
 
 /* Whether VALUE is a string equal to TEXT. */
@@ -100,19 +100,19 @@ bool json_string_is(struct json value, struct span text);
  * same escape. False when VALUE is not a string. */
 bool json_read_string(struct json value, struct buf *out);
 
-/* The bytes of a string that has no escapes, in place; false if VALUE has some or is none. */
+/* The bytes of a string without escapes, in place; false for any other value. */
 bool json_plain_string(struct json value, struct span *out);
 
 /* A number written without fraction or exponent, within int64_t; false for any other value. */
 bool json_read_int(struct json value, int64_t *out);
 
 /* Appends TEXT as a JSON string in quotes: the shortest escapes, \u00XX in lower case for
- * other control characters, all else as it is; lone surrogates as their escape; bytes that
- * are no UTF-8 as \ufffd. */
+ * other control characters, all else unchanged; lone surrogates as their escape; bytes that
+ * are not UTF-8 as \ufffd. */
 void json_write_string(struct buf *out, struct span text);
 
-/* Appends JSON with each character that a terminal would act on (printable.h) as \u escapes: the
- * same values, in a form that is safe to show. */
+/* Appends JSON with \u escapes for characters that a terminal acts on (printable.h): the same
+ * values, safe to print. */
 void json_add_printable(struct buf *out, struct span json);
 /* The same with escapes for all beyond ASCII, so that any terminal and any locale carries it. */
 void json_write_ascii(struct buf *out, struct span text);
@@ -123,8 +123,8 @@ void json_escape_beyond_ascii(struct buf *out, struct span json);
 /* Whether TEXT is a number as JSON writes numbers. */
 bool json_is_number(struct span text);
 
-/* A place in a text: how many lines end before OFFSET, and how many characters stand before it in
- * its line. {0} is the beginning. */
+/* A place in a text: the lines that end before OFFSET, and the characters before it in its line.
+ * {0} is the beginning. */
 struct json_position {
     size_t offset;
     unsigned lines, characters;

@@ -1,12 +1,12 @@
-/* The tape itself: what core/json/parse.c writes and core/json/json.c reads. A container's tokens
- * follow it without a gap, and every token knows the next one of its own container, so a value
- * is skipped in one step. */
+/* The tape, written by core/json/parse.c and read by core/json/json.c. A container's tokens follow
+ * it without a gap. Each token has the next one of its container, so a value is skipped in one
+ * step. */
 #ifndef DDBFS_CORE_JSON_TAPE_H
 #define DDBFS_CORE_JSON_TAPE_H
 
 #include <stdint.h>
 
-/* The type is not kept: the first byte of the text says it. */
+/* The type is not stored: the first byte of the text has it. */
 struct json_token {
     uint32_t offset;
     uint32_t size;

@@ -1,4 +1,3 @@
-/* JSON strings, written. */
 #include <stdint.h>
 
 #include "core/base/printable.h"
@@ -11,7 +10,7 @@ static bool write_continues(const char *at, const char *end)
     return at < end && ((unsigned char)*at & 0xc0) == 0x80;
 }
 
-/* Whether the three-byte form of a surrogate stands at AT. */
+/* Whether the three-byte form of a surrogate is at AT. */
 static bool write_is_surrogate(const char *at, const char *end)
 {
     return write_continues(at + 1, end) && write_continues(at + 2, end) &&
@@ -45,7 +44,7 @@ static void write_ascii(struct buf *out, char c)
         write_unit(out, (unsigned char)c);
 }
 
-/* Passes what may stand in a string as it is, characters beyond ASCII included. */
+/* Skips bytes that need no escape, characters beyond ASCII included. */
 static const char *write_skip_writable(const char *at, const char *end)
 {
     for (;;) {
@@ -57,7 +56,7 @@ static const char *write_skip_writable(const char *at, const char *end)
     }
 }
 
-/* Writes what cannot stand as it is at AT, and returns how many bytes of the text that was. */
+/* Escapes the bytes at AT, and returns their number. */
 static size_t write_special(struct buf *out, const char *at, const char *end)
 {
     if ((unsigned char)*at < 0x80) {
@@ -102,10 +101,10 @@ void json_add_printable(struct buf *out, struct span json)
         bool safe;
         struct span character = printable_first(json, &safe);
         bool space = character.size == 1 && (unsigned char)character.data[0] < 0x20;
-        if (safe || space) /* in JSON these stand between values alone */
+        if (safe || space) /* in JSON these are between values only */
             buf_add_span(out, character);
         else if (utf8_length(character))
-            write_unit(out, write_code_point(character)); /* none is beyond the first plane */
+            write_unit(out, write_code_point(character)); /* all are in the first plane */
         else
             write_unit(out, 0xfffd);
         json = span_from(json, character.size);

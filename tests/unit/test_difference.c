@@ -1,7 +1,6 @@
 /* In what typed items differ, and items without some of their attributes. */
 #include "core/item/difference.h"
 
-#include "core/item/without.h"
 #include "tests/unit/check.h"
 
 /* KIND PATH NAME, a line each. */

@@ -8,7 +8,6 @@
 #include "core/draft/declare.h"
 #include "core/draft/infer.h"
 #include "core/item/difference.h"
-#include "core/item/without.h"
 #include "core/output/form.h"
 #include "core/read/resolve.h"
 #include "tests/unit/check.h"

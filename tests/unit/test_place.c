@@ -547,10 +547,9 @@ static void test_bytes_in_base64(void)
     check_means("/prod/t/base64:YQ/b", "{a}/ a=base64:YQ b=b"); /* which is text */
     check_means("/prod/t/x/of/base64:YQ..base64:Yg", "{a}/of/{from}..{to}/ a=x from=a to=b");
     check_means("/prod/t/by/base64:YQ/base64:Yg, x", "by/{digest}/ digest=a b=b a=x");
-    check_refused(
-        "/prod/t/x/base64:YQQ!", ERROR_INVALID,
-        "{b} in \"base64:YQQ!\" is no base64: a character is none of A-Z, a-z, 0-9, + and "
-        "/ (or - and _); what really begins with \"base64:\" is written %62ase64:");
+    check_refused("/prod/t/x/base64:YQQ!", ERROR_INVALID,
+                  "{b} in \"base64:YQQ!\" is no base64: a character is not in A-Z, a-z, 0-9, + and "
+                  "/ (or - and _); what really begins with \"base64:\" is written %62ase64:");
     check_refused("/prod/t/x/of/a..base64:A", ERROR_INVALID,
                   "{to} in \"a..base64:A\" is no base64: a character is missing or too many; what "
                   "really begins with \"base64:\" is written %62ase64:");

@@ -313,9 +313,9 @@ static void base64_is_read_as_people_type_it(void)
     CHECK_TEXT(typed("AAAAA", &out), "a character is missing or too many");
     CHECK_TEXT(typed("A", &out), "a character is missing or too many");
     CHECK_TEXT(typed("AA=", &out), "the = at its end do not fill it up to four characters");
-    CHECK_TEXT(typed("AA=A", &out), "a character is none of A-Z, a-z, 0-9, + and / (or - and _)");
-    CHECK_TEXT(typed("A A=", &out), "a character is none of A-Z, a-z, 0-9, + and / (or - and _)");
-    CHECK_TEXT(typed("QR", &out), "its last character stands for bits that no byte has");
+    CHECK_TEXT(typed("AA=A", &out), "a character is not in A-Z, a-z, 0-9, + and / (or - and _)");
+    CHECK_TEXT(typed("A A=", &out), "a character is not in A-Z, a-z, 0-9, + and / (or - and _)");
+    CHECK_TEXT(typed("QR", &out), "its last character has bits that no byte uses");
     CHECK_INT(out.size, 0);
 }
 

@@ -1,5 +1,5 @@
 /* Versions: what makes two items the same, and what does not. */
-#include "core/item/version.h"
+#include "core/item/record.h"
 
 #include "tests/unit/check.h"
 

@@ -8,7 +8,6 @@
 #include "core/base/unified.h"
 #include "core/item/difference.h"
 #include "core/item/typed.h"
-#include "core/item/without.h"
 #include "core/json/writer.h"
 #include "core/read/file.h"
 
