@@ -119,48 +119,25 @@ static void configuration_report_endpoint(struct configured_environment *to,
                                       : "the region");
 }
 
-/* The endpoint without an account, which is known before the credentials. */
-static void configuration_report_plain_endpoint(struct configured_environment *to,
-                                                const struct aws_settings *settings)
-{
-    struct aws_endpoint endpoint;
-    if (settings->region && aws_endpoint_init(&endpoint, settings, AWS_DYNAMODB, NULL, NULL, NULL))
-        configuration_report_endpoint(to, settings, &endpoint, false);
-    if (settings->region)
-        aws_endpoint_clean_up(&endpoint);
-}
-
 /* Credentials. */
-
-/* Masked as the AWS CLI does. */
-static void configuration_report_key(struct configured_environment *to, const char *id)
-{
-    CLEAN_UP(buf_clean_up) struct buf shown = {0};
-    size_t size = strlen(id), last = size < 4 ? size : 4;
-    buf_add_repeated(&shown, '*', 16);
-    buf_add_text(&shown, id + size - last);
-    configuration_report(to, CONFIGURED_ACCESS_KEY_ID, buf_text(&shown), "");
-}
-
-static void configuration_report_expiry(struct configured_environment *to, int64_t expires_wall_ms)
-{
-    CLEAN_UP(buf_clean_up) struct buf instant = {0};
-    struct clock *clock = loop_clock(to->configuration->loop);
-    if (!expires_wall_ms)
-        return;
-    instant_write(&instant, expires_wall_ms);
-    configuration_report(to, CONFIGURED_EXPIRES, buf_text(&instant), "");
-    to->left_ms = expires_wall_ms - clock->wall_ms(clock);
-}
 
 static bool configuration_report_credentials(struct configured_environment *to,
                                              const struct credentials *credentials)
 {
+    CLEAN_UP(buf_clean_up) struct buf key = {0}, instant = {0};
+    const char *id = credentials->access_key_id;
     bool of_environment = credentials->method && strcmp(credentials->method, "env") == 0;
     to->method = credentials->method;
     configuration_report(to, CONFIGURED_CREDENTIALS, credentials->method, credentials->origin);
-    configuration_report_key(to, credentials->access_key_id);
-    configuration_report_expiry(to, credentials->expires_wall_ms);
+    buf_add_repeated(&key, '*', 16); /* as the AWS CLI masks it */
+    buf_add_text(&key, id + (strlen(id) < 4 ? 0 : strlen(id) - 4));
+    configuration_report(to, CONFIGURED_ACCESS_KEY_ID, buf_text(&key), "");
+    if (credentials->expires_wall_ms) {
+        struct clock *clock = loop_clock(to->configuration->loop);
+        instant_write(&instant, credentials->expires_wall_ms);
+        configuration_report(to, CONFIGURED_EXPIRES, buf_text(&instant), "");
+        to->left_ms = credentials->expires_wall_ms - clock->wall_ms(clock);
+    }
     configuration_report(to, CONFIGURED_ACCOUNT_ID, credentials->account_id,
                          of_environment ? "AWS_ACCOUNT_ID" : "the credentials");
     const struct aws_endpoint *endpoint = aws_session_endpoint(to->session, credentials, &to->err);
@@ -291,7 +268,12 @@ static void configuration_start_environment(struct configured_environment *to)
     struct sources *sources = to->configuration->sources;
     bool settled = sources_resolve(sources, to->environment, &to->settings, &to->err);
     configuration_report_settings(to, &to->settings);
-    configuration_report_plain_endpoint(to, &to->settings);
+    if (to->settings.region) { /* the endpoint without an account */
+        struct aws_endpoint endpoint;
+        if (aws_endpoint_init(&endpoint, &to->settings, AWS_DYNAMODB, NULL, NULL, NULL))
+            configuration_report_endpoint(to, &to->settings, &endpoint, false);
+        aws_endpoint_clean_up(&endpoint);
+    }
     if (settled && configuration_get_credentials(to))
         to->configuration->under_way++;
     else

@@ -7,6 +7,7 @@
 #include "core/aws/sign_in.h"
 #include "core/aws/sso_token.h"
 #include "core/aws/url.h"
+#include "core/base/list.h"
 #include "core/dynamo/dynamo.h"
 #include "core/dynamo/request_print.h"
 #include "core/net/http.h"
@@ -17,21 +18,21 @@ enum { MAX_CONNECTIONS = 16 };
 
 /* An open source and its session. Environments with equal settings share it, and with it the
  * credentials, the retry quota and the cache. */
-struct opened {
+struct open_source {
     struct aws_session *session; /* owned */
     struct source *source;       /* owned */
     bool in_force;               /* current settings lead to it: a reference to SOURCE */
-    struct opened *next;
+    struct list_node node;       /* in SOURCES' list */
 };
 
 /* The resolved settings of one environment. Found by its options, because maps come and go. */
-struct settled {
+struct resolved {
     char *profile, *region, *endpoint_url; /* the options; owned, NULL for none */
     struct aws_settings settings;
-    bool is_provisional;   /* a profile file could not be read, or no file has a region */
-    unsigned reads;        /* the number of the reading of the profile files */
-    struct opened *opened; /* NULL until its first use */
-    struct settled *next;
+    bool is_provisional;        /* a profile file could not be read, or no file has a region */
+    unsigned reads;             /* the number of the reading of the profile files */
+    struct open_source *opened; /* NULL until its first use */
+    struct list_node node;      /* in one of SOURCES' lists */
 };
 
 struct sources {
@@ -40,12 +41,12 @@ struct sources {
     struct profiles profiles;    /* as of their last reading */
     struct transport *transport; /* NULL until the first is opened */
     struct sso_tokens *tokens;   /* owned */
-    struct settled *settled;     /* owned */
-    struct settled *retired;     /* owned; replaced, but sessions may borrow their settings */
-    struct opened *opened;       /* owned */
-    uint64_t opened_count;       /* so far */
-    struct loop_timer *sweep;    /* to close sources without users */
-    struct source_stats gone;    /* of closed sources */
+    struct list current;         /* of struct resolved, owned; the newest first */
+    struct list retired;   /* of struct resolved, owned; replaced, but sessions may borrow them */
+    struct list opened;    /* of struct open_source, owned; the newest first */
+    uint64_t opened_count; /* so far */
+    struct loop_timer *sweep; /* to close sources without users */
+    struct source_stats gone; /* of closed sources */
 };
 
 struct sources *sources_new(const struct sources_options *options)
@@ -72,24 +73,22 @@ static bool sources_copy_text(char **out, const char *text)
     return *out || !text;
 }
 
-static void sources_free_settled(struct settled *settled)
+static void sources_free_resolved(struct resolved *resolved)
 {
-    free(settled->profile);
-    free(settled->region);
-    free(settled->endpoint_url);
-    aws_settings_clean_up(&settled->settings);
-    free(settled);
+    free(resolved->profile);
+    free(resolved->region);
+    free(resolved->endpoint_url);
+    aws_settings_clean_up(&resolved->settings);
+    free(resolved);
 }
 
-static void sources_free_all_settled(struct settled *first)
+static void sources_free_all(struct list *resolved)
 {
-    for (struct settled *each = first, *next; each; each = next) {
-        next = each->next;
-        sources_free_settled(each);
-    }
+    LIST_EACH_SAFE (struct resolved, each, resolved, node)
+        sources_free_resolved(each);
 }
 
-static void sources_close_one(struct opened *opened)
+static void sources_close_one(struct open_source *opened)
 {
     source_destroy(opened->source);
     aws_session_destroy(opened->session);
@@ -101,12 +100,10 @@ void sources_destroy(struct sources *sources)
     if (!sources)
         return;
     loop_remove_timer(sources->sweep);
-    for (struct opened *each = sources->opened, *next; each; each = next) {
-        next = each->next;
+    LIST_EACH_SAFE (struct open_source, each, &sources->opened, node)
         sources_close_one(each);
-    }
-    sources_free_all_settled(sources->settled);
-    sources_free_all_settled(sources->retired);
+    sources_free_all(&sources->current);
+    sources_free_all(&sources->retired);
     sso_tokens_destroy(sources->tokens);
     if (sources->transport)
         sources->transport->ops->destroy(sources->transport);
@@ -146,61 +143,47 @@ bool sources_resolve(struct sources *sources, const struct map_environment *envi
            readable;
 }
 
-static bool sources_is_for(const struct settled *settled, const struct aws_options *options)
+static struct resolved *sources_find_resolved(const struct sources *sources,
+                                              const struct aws_options *options)
 {
-    return sources_same_text(settled->profile, options->profile) &&
-           sources_same_text(settled->region, options->region) &&
-           sources_same_text(settled->endpoint_url, options->endpoint_url);
-}
-
-static struct settled *sources_find_settled(const struct sources *sources,
-                                            const struct aws_options *options)
-{
-    for (struct settled *each = sources->settled; each; each = each->next)
-        if (sources_is_for(each, options))
+    LIST_EACH (struct resolved, each, &sources->current, node)
+        if (sources_same_text(each->profile, options->profile) &&
+            sources_same_text(each->region, options->region) &&
+            sources_same_text(each->endpoint_url, options->endpoint_url))
             return each;
     return NULL;
 }
 
-/* Works out what the environment's options come to. NULL with ERR filled. */
-static struct settled *sources_resolve_now(struct sources *sources,
-                                           const struct map_environment *environment,
-                                           struct error *err)
+/* Resolves the options of ENVIRONMENT anew. NULL with ERR filled. */
+static struct resolved *sources_resolve_anew(struct sources *sources,
+                                             const struct map_environment *environment,
+                                             struct error *err)
 {
     struct aws_options options = sources_options_for(sources, environment);
-    struct settled *settled = calloc(1, sizeof *settled);
-    if (!settled) {
+    struct resolved *resolved = calloc(1, sizeof *resolved);
+    if (!resolved) {
         error_no_memory(err);
         return NULL;
     }
-    bool ok = sources_resolve(sources, environment, &settled->settings, err);
-    if (ok && !(sources_copy_text(&settled->profile, options.profile) &&
-                sources_copy_text(&settled->region, options.region) &&
-                sources_copy_text(&settled->endpoint_url, options.endpoint_url)))
+    bool ok = sources_resolve(sources, environment, &resolved->settings, err);
+    if (ok && !(sources_copy_text(&resolved->profile, options.profile) &&
+                sources_copy_text(&resolved->region, options.region) &&
+                sources_copy_text(&resolved->endpoint_url, options.endpoint_url)))
         ok = error_no_memory(err);
     if (!ok) {
-        sources_free_settled(settled);
+        sources_free_resolved(resolved);
         return NULL;
     }
-    settled->is_provisional =
-        sources->profiles.unreadable.kind != ERROR_NONE || settled->settings.of_machine;
-    settled->reads = sources->profiles.reads;
-    return settled;
+    resolved->is_provisional =
+        sources->profiles.unreadable.kind != ERROR_NONE || resolved->settings.of_machine;
+    resolved->reads = sources->profiles.reads;
+    return resolved;
 }
 
-/* Whether the files, which are looked at, say more than they did when SETTLED was worked out. */
-static bool sources_has_news(struct sources *sources, const struct settled *settled)
+static bool sources_is_lent(const struct sources *sources, const struct resolved *resolved)
 {
-    if (!settled->is_provisional)
-        return false;
-    profiles_refresh(&sources->profiles, NULL);
-    return settled->reads != sources->profiles.reads;
-}
-
-static bool sources_is_lent(const struct sources *sources, const struct settled *settled)
-{
-    for (const struct opened *each = sources->opened; each; each = each->next)
-        if (aws_session_settings(each->session) == &settled->settings)
+    LIST_EACH (struct open_source, each, &sources->opened, node)
+        if (aws_session_settings(each->session) == &resolved->settings)
             return true;
     return false;
 }
@@ -209,29 +192,23 @@ static void sources_close_unused(void *arg)
 {
     struct sources *sources = arg;
     sources->sweep = NULL;
-    for (struct opened **link = &sources->opened; *link;) {
-        struct opened *opened = *link;
-        if (opened->source->users > 0) {
-            link = &opened->next;
+    LIST_EACH_SAFE (struct open_source, opened, &sources->opened, node) {
+        if (opened->source->users > 0)
             continue;
-        }
-        *link = opened->next;
+        list_remove(&opened->node);
         source_add_stats(opened->source, &sources->gone);
         sources_close_one(opened);
     }
-    for (struct settled **link = &sources->retired; *link;) {
-        struct settled *settled = *link;
-        if (sources_is_lent(sources, settled)) {
-            link = &settled->next;
+    LIST_EACH_SAFE (struct resolved, resolved, &sources->retired, node) {
+        if (sources_is_lent(sources, resolved))
             continue;
-        }
-        *link = settled->next;
-        sources_free_settled(settled);
+        list_remove(&resolved->node);
+        sources_free_resolved(resolved);
     }
 }
 
-/* Later, because the last user may be on the way out of a call. Without memory for a timer the next
- * sweep closes it. */
+/* Closes unused sources in a later round, because the last user may be returning from a call.
+ * Without memory for a timer the next sweep closes them. */
 static void sources_sweep_later(void *arg)
 {
     struct sources *sources = arg;
@@ -239,67 +216,62 @@ static void sources_sweep_later(void *arg)
         sources->sweep = loop_add_timer(sources->options.loop, 0, sources_close_unused, sources);
 }
 
-/* After settings have gone no others may lead to the source that they led to. */
-static void sources_leave_force(struct sources *sources, struct opened *opened)
+/* Replaces RESOLVED. Its source is closed after the last user, unless other settings lead to it. */
+static void sources_retire(struct sources *sources, struct resolved *resolved)
 {
+    struct open_source *opened = resolved->opened;
     bool is_used = false;
-    for (const struct settled *each = sources->settled; each; each = each->next)
+    list_remove(&resolved->node);
+    list_prepend(&sources->retired, &resolved->node);
+    LIST_EACH (struct resolved, each, &sources->current, node)
         is_used = is_used || each->opened == opened;
-    if (!opened || is_used || !opened->in_force)
-        return;
-    opened->in_force = false;
-    source_unref(opened->source);
-}
-
-static void sources_retire(struct sources *sources, struct settled *settled)
-{
-    struct settled **link = &sources->settled;
-    while (*link != settled)
-        link = &(*link)->next;
-    *link = settled->next;
-    settled->next = sources->retired;
-    sources->retired = settled;
-    sources_leave_force(sources, settled->opened);
+    if (opened && !is_used && opened->in_force) {
+        opened->in_force = false;
+        source_unref(opened->source);
+    }
     sources_sweep_later(sources);
 }
 
-/* The same, worked out once when it succeeds with all that it needs. */
-static struct settled *sources_settle(struct sources *sources,
-                                      const struct map_environment *environment, struct error *err)
+/* The resolved settings of ENVIRONMENT; they are resolved once, and again only while they are
+ * provisional and the files have changed. NULL with ERR filled. */
+static struct resolved *sources_get_resolved(struct sources *sources,
+                                             const struct map_environment *environment,
+                                             struct error *err)
 {
     struct aws_options options = sources_options_for(sources, environment);
-    struct settled *before = sources_find_settled(sources, &options);
-    if (before && !sources_has_news(sources, before))
+    struct resolved *before = sources_find_resolved(sources, &options);
+    if (before && before->is_provisional)
+        profiles_refresh(&sources->profiles, NULL);
+    if (before && (!before->is_provisional || before->reads == sources->profiles.reads))
         return before;
-    struct settled *settled = sources_resolve_now(sources, environment, err);
-    if (before && settled && aws_settings_equal(&before->settings, &settled->settings)) {
-        before->is_provisional = settled->is_provisional;
-        before->reads = settled->reads;
-        sources_free_settled(settled);
+    struct resolved *now = sources_resolve_anew(sources, environment, err);
+    if (!now)
+        return NULL;
+    if (before && aws_settings_equal(&before->settings, &now->settings)) {
+        before->is_provisional = now->is_provisional;
+        before->reads = now->reads;
+        sources_free_resolved(now);
         return before;
     }
-    if (!settled)
-        return NULL;
     if (before)
         sources_retire(sources, before);
-    settled->next = sources->settled;
-    sources->settled = settled;
-    return settled;
+    list_prepend(&sources->current, &now->node);
+    return now;
 }
 
-/* Whether the same options come to something else now. A region that was found elsewhere is not
- * looked for again. */
-static bool sources_was_edited(struct sources *sources, const struct settled *settled,
+/* Whether the same options resolve to other settings now. A region that was found elsewhere is not
+ * searched again. */
+static bool sources_was_edited(struct sources *sources, const struct resolved *resolved,
                                struct error *err)
 {
-    const struct aws_settings *old = &settled->settings;
+    const struct aws_settings *old = &resolved->settings;
     CLEAN_UP(aws_settings_clean_up) struct aws_settings now = {0};
     const struct aws_options options = {
-        .profile = settled->profile,
+        .profile = resolved->profile,
         .profile_named_by = aws_settings_origin(old, AWS_SETTING_PROFILE),
-        .region = settled->region,
+        .region = resolved->region,
         .region_named_by = aws_settings_origin(old, AWS_SETTING_REGION),
-        .endpoint_url = settled->endpoint_url,
+        .endpoint_url = resolved->endpoint_url,
         .endpoint_named_by = aws_settings_origin(old, AWS_SETTING_URLS),
     };
     bool ok = profiles_refresh(&sources->profiles, err) &&
@@ -311,9 +283,8 @@ static bool sources_was_edited(struct sources *sources, const struct settled *se
 
 void sources_reload(struct sources *sources)
 {
-    for (struct settled *each = sources->settled, *next; each; each = next) {
+    LIST_EACH_SAFE (struct resolved, each, &sources->current, node) {
         struct error err = {0};
-        next = each->next;
         const char *profile = aws_settings_profile_in_force(&each->settings);
         bool edited = sources_was_edited(sources, each, &err);
         if (err.kind)
@@ -327,18 +298,9 @@ void sources_reload(struct sources *sources)
     }
 }
 
-static bool sources_open_transport(struct sources *sources, struct error *err)
-{
-    if (!sources->transport) {
-        struct http_options options = {MAX_CONNECTIONS, sources->options.user_agent};
-        sources->transport = http_new(sources->options.loop, &options, err);
-    }
-    return sources->transport;
-}
-
 /* Wraps a new source of DynamoDB, layer by layer (docs/internals/source.md). A failed layer leaves
  * those below it in OPENED. */
-static bool sources_stack(struct sources *sources, struct opened *opened,
+static bool sources_stack(struct sources *sources, struct open_source *opened,
                           const struct dynamo_options *dynamo, struct error *err)
 {
     const struct sources_options *options = &sources->options;
@@ -371,11 +333,15 @@ static bool sources_stack(struct sources *sources, struct opened *opened,
 
 /* Every environment's source is DynamoDB so far. Another kind is another branch here and in
  * sources_describe, and a line in KINDS. */
-static bool sources_open(struct sources *sources, struct opened *opened,
+static bool sources_open(struct sources *sources, struct open_source *opened,
                          struct aws_settings *settings, struct error *err)
 {
     struct clock *clock = loop_clock(sources->options.loop);
-    if (!sources_open_transport(sources, err))
+    if (!sources->transport) {
+        struct http_options http = {MAX_CONNECTIONS, sources->options.user_agent};
+        sources->transport = http_new(sources->options.loop, &http, err);
+    }
+    if (!sources->transport)
         return false;
     struct aws_session_parts parts = {sources->options.loop, sources->transport,
                                       sources->options.log, sources->tokens};
@@ -399,13 +365,13 @@ static bool sources_open(struct sources *sources, struct opened *opened,
 }
 
 /* The one that is open for the same, or a new one. */
-static struct opened *sources_open_for(struct sources *sources, struct aws_settings *settings,
-                                       struct error *err)
+static struct open_source *sources_open_for(struct sources *sources, struct aws_settings *settings,
+                                            struct error *err)
 {
-    for (struct opened *each = sources->opened; each; each = each->next)
+    LIST_EACH (struct open_source, each, &sources->opened, node)
         if (aws_settings_equal(aws_session_settings(each->session), settings))
             return each;
-    struct opened *opened = calloc(1, sizeof *opened);
+    struct open_source *opened = calloc(1, sizeof *opened);
     if (!opened) {
         error_no_memory(err);
         return NULL;
@@ -414,37 +380,36 @@ static struct opened *sources_open_for(struct sources *sources, struct aws_setti
         sources_close_one(opened);
         return NULL;
     }
-    opened->next = sources->opened;
-    sources->opened = opened;
+    list_prepend(&sources->opened, &opened->node);
     return opened;
 }
 
-static struct opened *sources_opened_for(struct sources *sources,
-                                         const struct map_environment *environment,
-                                         struct error *err)
+static struct open_source *sources_opened_for(struct sources *sources,
+                                              const struct map_environment *environment,
+                                              struct error *err)
 {
-    struct settled *settled = sources_settle(sources, environment, err);
-    if (!settled)
+    struct resolved *resolved = sources_get_resolved(sources, environment, err);
+    if (!resolved)
         return NULL;
-    if (!settled->opened)
-        settled->opened = sources_open_for(sources, &settled->settings, err);
-    if (settled->opened && !settled->opened->in_force) {
-        source_ref(settled->opened->source);
-        settled->opened->in_force = true;
+    if (!resolved->opened)
+        resolved->opened = sources_open_for(sources, &resolved->settings, err);
+    if (resolved->opened && !resolved->opened->in_force) {
+        source_ref(resolved->opened->source);
+        resolved->opened->in_force = true;
     }
-    return settled->opened;
+    return resolved->opened;
 }
 
 struct source *sources_for(void *arg, const struct place *place, struct error *err)
 {
-    struct opened *opened = sources_opened_for(arg, place->environment, err);
+    struct open_source *opened = sources_opened_for(arg, place->environment, err);
     return opened ? opened->source : NULL;
 }
 
 struct aws_session *sources_session(struct sources *sources,
                                     const struct map_environment *environment, struct error *err)
 {
-    struct opened *opened = sources_opened_for(sources, environment, err);
+    struct open_source *opened = sources_opened_for(sources, environment, err);
     return opened ? opened->session : NULL;
 }
 
@@ -464,16 +429,16 @@ struct source_stats sources_stats(const struct sources *sources)
     struct source_stats sum = sources->gone;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         kinds[i]->add_stats(NULL, &sum);
-    for (const struct opened *each = sources->opened; each; each = each->next)
+    LIST_EACH (struct open_source, each, &sources->opened, node)
         source_add_stats(each->source, &sum);
     return sum;
 }
 
 /* NULL when it is not known, or not yet. */
-static const char *sources_region_of(const struct settled *settled)
+static const char *sources_region_of(const struct resolved *resolved)
 {
-    return settled->opened ? aws_session_settings(settled->opened->session)->region
-                           : settled->settings.region;
+    return resolved->opened ? aws_session_settings(resolved->opened->session)->region
+                            : resolved->settings.region;
 }
 
 /* Without settings (no such profile here) the commands still say what the map says. */
@@ -482,15 +447,15 @@ const struct source_ops *sources_describe(void *arg, const struct place *place, 
     struct sources *sources = arg;
     CLEAN_UP(buf_clean_up) struct buf url = {0};
     struct aws_options said = sources_options_for(sources, place->environment);
-    const struct settled *settled = sources_settle(sources, place->environment, NULL);
-    if (!settled && said.endpoint_url) {
+    const struct resolved *resolved = sources_get_resolved(sources, place->environment, NULL);
+    if (!resolved && said.endpoint_url) {
         aws_url_write_shown(&url, span_text(said.endpoint_url));
         said.endpoint_url = buf_text(&url);
     }
-    if (settled) {
-        said.profile = aws_settings_profile(&settled->settings);
-        said.region = sources_region_of(settled);
-        said.endpoint_url = aws_settings_endpoint_url(&settled->settings);
+    if (resolved) {
+        said.profile = aws_settings_profile(&resolved->settings);
+        said.region = sources_region_of(resolved);
+        said.endpoint_url = aws_settings_endpoint_url(&resolved->settings);
     }
     dynamo_write_options(options, said.profile, said.region, said.endpoint_url);
     return &dynamo_ops;
@@ -525,9 +490,10 @@ void sources_locate(struct sources *sources, const struct map_environment *envir
                     struct buf *region, struct buf *account)
 {
     struct aws_options said = sources_options_for(sources, environment);
-    const struct settled *settled = sources_settle(sources, environment, NULL);
-    struct span found = settled ? sources_find_account(sources, &settled->settings) : span_text("");
-    const char *name = settled ? sources_region_of(settled) : said.region;
+    const struct resolved *resolved = sources_get_resolved(sources, environment, NULL);
+    struct span found =
+        resolved ? sources_find_account(sources, &resolved->settings) : span_text("");
+    const char *name = resolved ? sources_region_of(resolved) : said.region;
     buf_add_text(region, name ? name : "*");
     buf_add_span(account, found.size ? found : span_text("*"));
 }

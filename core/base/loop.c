@@ -209,14 +209,6 @@ void loop_remove_timer(struct loop_timer *timer)
 
 /* Rounds. */
 
-static void loop_fire(struct loop_timer *timer)
-{
-    loop_fn *fn = timer->fn;
-    void *arg = timer->arg;
-    loop_remove_timer(timer);
-    fn(arg);
-}
-
 /* A timer that a callback adds waits for the next round, even if it is due at once: a callback that
  * adds itself again must not starve the descriptors. */
 static void loop_fire_due(struct loop *loop)
@@ -225,9 +217,12 @@ static void loop_fire_due(struct loop *loop)
     uint64_t first_new = loop->sequence;
     while (!loop->stopping && loop->timer_count > 0) {
         struct loop_timer *timer = loop->heap[0];
+        loop_fn *fn = timer->fn;
+        void *arg = timer->arg;
         if (timer->due_ms > now || timer->sequence >= first_new)
             return;
-        loop_fire(timer);
+        loop_remove_timer(timer);
+        fn(arg);
     }
 }
 
@@ -243,52 +238,31 @@ static int64_t loop_until_timer(struct loop *loop)
     return left > 0 ? left : 0;
 }
 
-static void loop_tick(struct loop *loop)
+/* Waits for events until the next timer, calls their functions, then those of the timers that are
+ * due. False when epoll failed. */
+static bool loop_run_round(struct loop *loop)
 {
-    if (!loop->tick || loop_now_ms(loop) < loop->tick_due_ms)
-        return;
-    loop->tick_due_ms = loop_now_ms(loop) + loop->tick_ms;
-    loop->tick(loop->tick_arg);
-}
-
-static int loop_wait_timeout(const struct loop *loop, int64_t until_ms)
-{
-    if (until_ms >= 0 && loop->clock->skip_ms)
-        return 0;
-    return until_ms > INT_MAX ? INT_MAX : (int)until_ms;
-}
-
-/* How many events came; negative when epoll failed. */
-static int loop_wait_events(struct loop *loop, struct epoll_event *events)
-{
+    struct epoll_event events[MAX_EVENTS];
+    bool skips = loop->clock->skip_ms;
     int64_t until_ms = loop_until_timer(loop);
-    int count = epoll_wait(loop->epoll, events, MAX_EVENTS, loop_wait_timeout(loop, until_ms));
-    if (count < 0)
-        return errno == EINTR ? 0 : -1;
-    if (count == 0 && until_ms > 0 && loop->clock->skip_ms)
+    int timeout_ms = until_ms > INT_MAX ? INT_MAX : (int)until_ms;
+    int count =
+        epoll_wait(loop->epoll, events, MAX_EVENTS, skips && until_ms >= 0 ? 0 : timeout_ms);
+    if (count < 0 && errno != EINTR)
+        return false;
+    if (count == 0 && until_ms > 0 && skips)
         loop->clock->skip_ms(loop->clock, until_ms);
-    return count;
-}
-
-static void loop_dispatch(struct loop *loop, const struct epoll_event *events, int count)
-{
     for (int i = 0; i < count && !loop->stopping; i++) {
         struct loop_io *io = events[i].data.ptr;
         if (io->loop)
             io->fn(io->arg, events[i].events);
     }
-}
-
-static bool loop_run_round(struct loop *loop)
-{
-    struct epoll_event events[MAX_EVENTS];
-    int count = loop_wait_events(loop, events);
-    if (count < 0)
-        return false;
-    loop_dispatch(loop, events, count);
     loop_free_removed(loop);
     loop_fire_due(loop);
-    loop_tick(loop);
+    if (loop->tick && loop_now_ms(loop) >= loop->tick_due_ms) {
+        loop->tick_due_ms = loop_now_ms(loop) + loop->tick_ms;
+        loop->tick(loop->tick_arg);
+    }
     return true;
 }
 

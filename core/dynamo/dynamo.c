@@ -445,14 +445,6 @@ static struct outlay dynamo_estimate(struct dynamo_call *call)
     }
 }
 
-/* Limits the next page to LIMIT entries. The rest of the Read's limit follows with later pages. */
-static void dynamo_limit_page(struct dynamo_call *call, uint32_t limit)
-{
-    call->bold = call->bold < UINT32_MAX / BOLDER ? call->bold * BOLDER : call->bold;
-    call->request.page = limit;
-    call->wanted = limit < call->wanted ? call->wanted - limit : 0;
-}
-
 /* Chooses the first COUNT of the unprocessed keys for the next request; the others wait. */
 static void dynamo_choose_keys(struct dynamo_call *call, size_t count)
 {
@@ -521,10 +513,14 @@ static bool dynamo_request(struct dynamo_call *call)
     case PAYER_AGREES:
         break;
     }
-    if (call->sent.op == DYNAMO_BATCH_GET_ITEM)
+    if (call->sent.op == DYNAMO_BATCH_GET_ITEM) {
         dynamo_choose_keys(call, outlay.limit);
-    else if (call->sent.op != DYNAMO_GET_ITEM)
-        dynamo_limit_page(call, outlay.limit);
+    } else if (call->sent.op !=
+               DYNAMO_GET_ITEM) { /* the rest of the limit follows with later pages */
+        call->bold = call->bold < UINT32_MAX / BOLDER ? call->bold * BOLDER : call->bold;
+        call->request.page = outlay.limit;
+        call->wanted = outlay.limit < call->wanted ? call->wanted - outlay.limit : 0;
+    }
     if (dynamo_send(call, &outlay))
         return true;
     payer_refund(call->base.payer, outlay.most);

@@ -49,11 +49,6 @@ static void hedge_add_sample(struct hedging *hedging, int64_t took_ms)
     hedging->patience_ms = late_ms > FLOOR_MS ? late_ms : FLOOR_MS;
 }
 
-static int64_t hedge_now_ms(const struct hedged *hedged)
-{
-    return loop_now_ms(hedged->link->client.loop);
-}
-
 static unsigned hedge_abandon(struct contender *contender)
 {
     unsigned tries = contender->exchange ? exchange_tries(contender->exchange) : 0;
@@ -88,7 +83,8 @@ static void hedge_on_answer(void *arg, struct answer *answer, const struct error
     if (err && other->exchange)
         return;
     if (answer && tries == 1 && hedged->wanted.sent->op == DYNAMO_GET_ITEM)
-        hedge_add_sample(hedged->hedging, hedge_now_ms(hedged) - hedged->began_ms);
+        hedge_add_sample(hedged->hedging,
+                         loop_now_ms(hedged->link->client.loop) - hedged->began_ms);
     hedged->hedging->won += answer && is_second;
     exchange_done_fn *done = hedged->done;
     void *done_arg = hedged->arg;

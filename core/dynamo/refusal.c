@@ -9,14 +9,6 @@
 #include "core/base/printable.h"
 #include "core/json/writer.h"
 
-/* Appends the permission that a request needs. */
-static void refusal_write_needs(const struct sent_request *sent, struct buf *out)
-{
-    buf_printf(out, "dynamodb:%s on %s%s in %s", dynamo_op_name(sent->op),
-               dynamo_op_is_of_account(sent->op) ? "all tables" : sent->read->table,
-               sent->read->index ? " and its indexes" : "", sent->region);
-}
-
 /* The word of SENTENCE behind MARK; empty if MARK does not occur. */
 static struct span refusal_word_behind(const char *sentence, const char *mark)
 {
@@ -109,7 +101,9 @@ static bool refusal_set_fault(const struct sent_request *sent, const struct aws_
                          sent->region, sent->endpoint);
     if (aws_fault_of_identity(fault, sent->method, sent->origin, sent->profile, err))
         return false;
-    refusal_write_needs(sent, &needs);
+    buf_printf(&needs, "dynamodb:%s on %s%s in %s", dynamo_op_name(sent->op),
+               dynamo_op_is_of_account(sent->op) ? "all tables" : sent->read->table,
+               sent->read->index ? " and its indexes" : "", sent->region);
     if (!aws_fault_of_permission(fault, buf_text(&needs), err))
         return refusal_set_other(sent, fault, err);
     if (err->authenticated)

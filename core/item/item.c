@@ -162,13 +162,6 @@ static bool item_move_up(struct typed_members *members, size_t to, const char *n
     return false;
 }
 
-static void item_put_first(struct typed_members *members, const struct record_view *view)
-{
-    size_t placed = 0;
-    for (size_t i = 0; i < view->first_count; i++)
-        placed += item_move_up(members, placed, view->first[i]);
-}
-
 static bool item_is_secret(const struct record_view *view, struct span name)
 {
     for (size_t i = 0; i < view->secret_count; i++)
@@ -183,7 +176,8 @@ static bool item_write_item(struct item_writer *writer, struct json item,
     struct typed_members members;
     if (!typed_members(item, &writer->arena, &members))
         return false;
-    item_put_first(&members, view);
+    for (size_t i = 0, placed = 0; i < view->first_count; i++)
+        placed += item_move_up(&members, placed, view->first[i]);
     item_open_bracket(writer, '{');
     for (size_t i = 0; i < members.count; i++) {
         const struct typed_member *member = &members.list[i];

@@ -32,42 +32,6 @@ static void record_spell_bytes(struct speller *speller, struct span bytes)
     buf_add_span(speller->out, bytes);
 }
 
-static bool record_spell_scalar(struct speller *speller, struct typed typed)
-{
-    struct span bytes;
-    bool ok =
-        (typed.tag == TYPED_B ? typed_bytes : typed_text)(typed.content, &speller->arena, &bytes);
-    if (ok)
-        record_spell_bytes(speller, bytes);
-    return ok;
-}
-
-static bool record_spell_bool(struct speller *speller, struct json word)
-{
-    buf_add_char(speller->out, json_is(word, JSON_TRUE) ? 1 : 0);
-    return true;
-}
-
-static bool record_spell_list(struct speller *speller, struct json list)
-{
-    record_spell_size(speller, json_count(list));
-    for (struct json value = json_first(list); json_present(value); value = json_next(value))
-        if (!record_spell_value(speller, value))
-            return false;
-    return true;
-}
-
-static bool record_spell_set(struct speller *speller, struct typed typed)
-{
-    struct typed_set set;
-    if (!typed_set(typed, &speller->arena, &set))
-        return false;
-    record_spell_size(speller, set.count);
-    for (size_t i = 0; i < set.count; i++)
-        record_spell_bytes(speller, set.list[i]);
-    return true;
-}
-
 static bool record_spell_map(struct speller *speller, struct json map)
 {
     struct typed_members members;
@@ -82,36 +46,47 @@ static bool record_spell_map(struct speller *speller, struct json map)
     return true;
 }
 
-static bool record_spell_content(struct speller *speller, struct typed typed)
+static bool record_spell_value(struct speller *speller, struct json value)
 {
+    struct typed typed = typed_open(value);
+    struct json content = typed.content;
+    struct typed_set set;
+    struct span bytes;
+    buf_add_char(speller->out, (char)typed.tag);
     switch (typed.tag) {
     case TYPED_S:
     case TYPED_N:
     case TYPED_B:
-        return record_spell_scalar(speller, typed);
+        if (!(typed.tag == TYPED_B ? typed_bytes : typed_text)(content, &speller->arena, &bytes))
+            return false;
+        record_spell_bytes(speller, bytes);
+        return true;
     case TYPED_BOOL:
-        return record_spell_bool(speller, typed.content);
+        buf_add_char(speller->out, json_is(content, JSON_TRUE) ? 1 : 0);
+        return true;
     case TYPED_NULL:
         return true;
     case TYPED_M:
-        return record_spell_map(speller, typed.content);
+        return record_spell_map(speller, content);
     case TYPED_L:
-        return record_spell_list(speller, typed.content);
+        record_spell_size(speller, json_count(content));
+        for (struct json each = json_first(content); json_present(each); each = json_next(each))
+            if (!record_spell_value(speller, each))
+                return false;
+        return true;
     case TYPED_SS:
     case TYPED_NS:
     case TYPED_BS:
-        return record_spell_set(speller, typed);
+        if (!typed_set(typed, &speller->arena, &set))
+            return false;
+        record_spell_size(speller, set.count);
+        for (size_t i = 0; i < set.count; i++)
+            record_spell_bytes(speller, set.list[i]);
+        return true;
     case TYPED_NONE:
         break;
     }
     return false;
-}
-
-static bool record_spell_value(struct speller *speller, struct json value)
-{
-    struct typed typed = typed_open(value);
-    buf_add_char(speller->out, (char)typed.tag);
-    return record_spell_content(speller, typed);
 }
 
 bool item_version(struct json item, struct version *out)

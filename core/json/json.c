@@ -1,4 +1,3 @@
-/* Reading a tape: types, members, strings, lines. */
 #include "core/json/json.h"
 
 #include <assert.h>
@@ -30,8 +29,8 @@ struct json json_root(const struct json_doc *doc)
     return doc->count ? (struct json){doc, 0} : ABSENT;
 }
 
-/* Reading a tape is little else than asking for types: a value's first byte says it, by a table,
- * and whatever is in none of its other rows is a number. */
+/* The type of a value by its first byte: a table, because readers need types most often. All other
+ * bytes begin a number. */
 static enum json_type json_type_of(struct json value)
 {
     static const uint8_t types[UINT8_MAX + 1] = {
@@ -97,7 +96,7 @@ struct json json_member_span(struct json object, struct span name)
     return json_next(member);
 }
 
-/* What stands between the quotes of a string. */
+/* The bytes between the quotes of a string. */
 static struct span json_inside(struct json string)
 {
     struct span raw = json_raw(string);

@@ -9,7 +9,7 @@
 
 enum { MAX_DEPTH = 512 };
 
-/* A container that is not closed yet. The outermost frame stands for the document. */
+/* A container that is not closed yet. The outermost frame is the document. */
 struct frame {
     uint32_t container;
     uint32_t last;     /* its newest child; 0 before there is one */
@@ -96,7 +96,7 @@ static bool parse_skip_comment(struct json_parser *parser)
         return parse_skip_line_comment(parser);
     if ((parser->flags & JSON_COMMENTS) && second == '*')
         return parse_skip_block_comment(parser);
-    return parse_fail(parser, parser->at, "a / where none may stand");
+    return parse_fail(parser, parser->at, "a / outside of a string");
 }
 
 static bool parse_is_space(char c)
@@ -104,7 +104,7 @@ static bool parse_is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/* Goes to the next byte that means something, which may be the end. */
+/* Skips blanks and comments, up to the end at most. */
 static bool parse_skip_space(struct json_parser *parser)
 {
     for (;;) {
@@ -125,7 +125,7 @@ static bool parse_skip_to_more(struct json_parser *parser)
     return parser->at < parser->end || parse_fail(parser, parser->end, "the text ends too early");
 }
 
-/* Passes the escape or the UTF-8 sequence at *AT. */
+/* Skips the escape or the UTF-8 sequence at *AT. */
 static bool parse_pass_special(struct json_parser *parser, const char **at)
 {
     unsigned char c = (unsigned char)**at;
@@ -163,7 +163,7 @@ static bool parse_is_digit(const char *at, const char *end)
     return at < end && *at >= '0' && *at <= '9';
 }
 
-/* The end of the digits at AT; NULL if there is none. */
+/* The end of the digits at AT; NULL without digits. */
 static const char *parse_skip_digits(const char *at, const char *end)
 {
     const char *start = at;
@@ -172,7 +172,7 @@ static const char *parse_skip_digits(const char *at, const char *end)
     return at > start ? at : NULL;
 }
 
-/* The end of the number at AT; NULL if none stands there. */
+/* The end of the number at AT; NULL without a number. */
 static const char *parse_skip_number(const char *at, const char *end)
 {
     at += at < end && *at == '-';
@@ -308,8 +308,8 @@ static bool parse_reserve(struct json_parser *parser)
     return parse_resize(parser->doc, parser->doc->size / 7 + 4) || parse_no_memory(parser);
 }
 
-/* Gives back what the guess was too great by, if that is much: an allocation whose size stays
- * the same from page to page comes from warm memory. A failure to shrink changes nothing. */
+/* Shrinks the tape if the estimate was much too large. Otherwise it keeps its size: an allocation
+ * of the same size for each page reuses warm memory. A failure to shrink changes nothing. */
 static bool parse_shrink(struct json_doc *doc)
 {
     if (doc->capacity - doc->count > doc->capacity / 8)

@@ -1,4 +1,3 @@
-/* The text inside JSON strings, read. */
 #include "core/json/text.h"
 
 #include <endian.h>
@@ -13,8 +12,8 @@ enum {
 
 static const uint64_t EACH_BYTE = 0x0101010101010101u;
 
-/* Sets the top bit of bytes that are zero. Only the lowest one it sets is sure, because a
- * borrow may spill into the bytes above; the lowest is all that is asked for. */
+/* Sets the top bit of bytes that are zero. Only the lowest one is exact, because a borrow
+ * may change the bytes above; the caller uses the lowest. */
 static uint64_t text_zero_bytes(uint64_t word)
 {
     return (word - EACH_BYTE) & ~word;
@@ -48,7 +47,7 @@ const char *json_text_skip_plain(const char *at, const char *end)
     return at;
 }
 
-/* The value of a hexadecimal digit; above 15 if C is none. */
+/* The value of a hexadecimal digit; above 15 if C is not a digit. */
 static unsigned text_hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -57,7 +56,7 @@ static unsigned text_hex_digit(char c)
     return lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a' + 10) : 16;
 }
 
-/* Reads \uXXXX at AT; false if that does not stand there. */
+/* Reads \uXXXX at AT; false if AT has another text. */
 static bool text_read_unit(const char *at, const char *end, unsigned *unit)
 {
     if (end - at < 6 || at[0] != '\\' || at[1] != 'u')
@@ -72,7 +71,7 @@ static bool text_read_unit(const char *at, const char *end, unsigned *unit)
     return true;
 }
 
-/* The byte that a backslash and C stand for; 0 if they are no escape of two characters. */
+/* The byte of the escape of a backslash and C; 0 if that is not an escape of two characters. */
 static char text_short_escape(char c)
 {
     switch (c) {

@@ -222,14 +222,6 @@ static bool both_ends_is_awaited(const struct ends_call *call)
     return (call->front && call->front_over) || (call->back && call->back_over);
 }
 
-static void both_ends_end_front(struct ends_call *call)
-{
-    if (call->front && call->front_sent)
-        call->front_over = true;
-    else if (call->front)
-        both_ends_drop_end(&call->front);
-}
-
 /* Stops the back. The stored pages stay, if it has stored any. */
 static void both_ends_end_back(struct ends_call *call)
 {
@@ -351,7 +343,10 @@ static void both_ends_count_consumed(struct ends_call *call, const struct page *
 /* The front has delivered all up to AT, and all behind it is stored. */
 static void both_ends_finish_front(struct ends_call *call)
 {
-    both_ends_end_front(call);
+    if (call->front && call->front_sent)
+        call->front_over = true;
+    else
+        both_ends_drop_end(&call->front);
     both_ends_end_back(call);
     call->state = ENDS_KEPT;
 }

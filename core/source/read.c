@@ -80,11 +80,6 @@ static bool read_has_room(struct read *read, size_t count, size_t max)
     return !read_failed(read);
 }
 
-static struct value read_copied_value(struct arena *arena, struct value value)
-{
-    return (struct value){.type = value.type, .bytes = arena_copy(arena, value.bytes)};
-}
-
 void read_add_key(struct read *read, const struct key *key)
 {
     if (!read_has_room(read, read->key_count, READ_MAX_KEYS))
@@ -96,7 +91,8 @@ void read_add_key(struct read *read, const struct key *key)
     copy->count = key->count;
     for (size_t i = 0; i < key->count; i++) {
         copy->attributes[i].name = arena_copy(&read->arena, key->attributes[i].name);
-        copy->attributes[i].value = read_copied_value(&read->arena, key->attributes[i].value);
+        copy->attributes[i].value.type = key->attributes[i].value.type;
+        copy->attributes[i].value.bytes = arena_copy(&read->arena, key->attributes[i].value.bytes);
     }
     read->keys = keys;
 }

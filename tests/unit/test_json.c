@@ -376,8 +376,8 @@ static void strict_has_no_extras(void)
 {
     CHECK_FAULT("[1,]", 3, "a value expected");
     CHECK_FAULT("{\"a\":1,}", 7, "a name in quotes expected");
-    CHECK_FAULT("// x\n1", 0, "a / where none may stand");
-    CHECK_FAULT("[1/**/]", 2, "a / where none may stand");
+    CHECK_FAULT("// x\n1", 0, "a / outside of a string");
+    CHECK_FAULT("[1/**/]", 2, "a / outside of a string");
 }
 
 static void comments_are_accepted_when_asked_for(void)
