@@ -28,11 +28,6 @@ const char *dynamo_op_name(enum dynamo_op op)
     return "";
 }
 
-bool dynamo_op_reads_items(enum dynamo_op op)
-{
-    return op <= DYNAMO_SCAN;
-}
-
 bool dynamo_op_is_of_account(enum dynamo_op op)
 {
     return op == DYNAMO_LIST_TABLES || op == DYNAMO_LIST_BACKUPS;
@@ -411,7 +406,7 @@ bool request_write(const struct request *request, struct span resume, struct buf
             json_writer_add_raw(&json, "ExclusiveStartBackupArn", resume);
         break;
     }
-    if (dynamo_op_reads_items(request->op))
+    if (request->op <= DYNAMO_SCAN) /* it reads items, which consumes capacity */
         json_writer_add_text(&json, "ReturnConsumedCapacity", "TOTAL");
     json_writer_end(&json);
     return !out->failed;

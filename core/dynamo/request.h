@@ -26,9 +26,6 @@ enum { DYNAMO_OPS = DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS + 1 };
 /* The operation's name in the protocol. */
 const char *dynamo_op_name(enum dynamo_op op);
 
-/* Whether it reads items, and so consumes capacity. */
-bool dynamo_op_reads_items(enum dynamo_op op);
-
 /* Whether an access policy can grant it on "*" alone, and on no table. */
 bool dynamo_op_is_of_account(enum dynamo_op op);
 

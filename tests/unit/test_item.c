@@ -273,6 +273,19 @@ static void an_item_of_400_kilobytes_is_whole(void)
     CHECK_INT(out.size, SIZE + strlen("{\"a\":\"\"}\n"));
 }
 
+/* The text of an item is written into memory of the right size at once, and never moved. */
+static void an_item_s_text_is_written_once(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    for (int i = 0; i < 1000; i++)
+        buf_printf(&text, "%s\"name-%d\":{\"S\":\"value-%d\"}", i ? "," : "{", i, i);
+    buf_add_char(&text, '}');
+    CHECK(write_text(buf_span(&text), &(struct record_view){0}, &out));
+    CHECK(out.size > 10000);
+    CHECK_INT(out.capacity, text.size + 1);
+}
+
 static void typed_text_is_the_same_for_every_order_of_members(void)
 {
     static const char *const orders[] = {
@@ -299,6 +312,7 @@ static void typed_text_is_the_same_for_every_order_of_members(void)
 }
 
 static const struct check_test tests[] = {
+    {"an item's text is written once", an_item_s_text_is_written_once},
     {"typed text is the same for every order of members",
      typed_text_is_the_same_for_every_order_of_members},
     {"pretty is two spaces", pretty_is_two_spaces},
