@@ -205,14 +205,6 @@ static void configuration_on_identity(void *arg, struct document *response, cons
     configuration_end(to);
 }
 
-static bool configuration_start_whoami(struct configured_environment *to)
-{
-    to->sts = aws_session_sts(to->session);
-    to->whoami = sts_get_caller_identity(&to->sts, aws_session_settings(to->session),
-                                         configuration_on_identity, to, &to->err);
-    return to->whoami;
-}
-
 static void configuration_take_credentials(void *arg, const struct credentials_result *answer)
 {
     struct configured_environment *to = arg;
@@ -225,9 +217,13 @@ static void configuration_take_credentials(void *arg, const struct credentials_r
     if (!found)
         to->err = answer->err;
     if (found && configuration_report_credentials(to, &answer->credentials) &&
-        to->configuration->whoami && configuration_start_whoami(to))
-        return;
-    configuration_end(to);
+        to->configuration->whoami) {
+        to->sts = aws_session_sts(to->session);
+        to->whoami =
+            sts_get_caller_identity(&to->sts, settings, configuration_on_identity, to, &to->err);
+    }
+    if (!to->whoami)
+        configuration_end(to);
 }
 
 static void configuration_abandon(void *arg)
@@ -282,15 +278,6 @@ static void configuration_start_environment(struct configured_environment *to)
 
 /* All environments. */
 
-static struct configured_environment *configuration_add(struct configuration *configuration,
-                                                        const struct map_environment *environment)
-{
-    struct configured_environment *to = &configuration->environments[configuration->count++];
-    to->configuration = configuration;
-    to->environment = environment;
-    return to;
-}
-
 static bool configuration_choose_environments(struct configuration *in,
                                               const struct configuration_options *options,
                                               struct error *err)
@@ -304,12 +291,14 @@ static bool configuration_choose_environments(struct configuration *in,
     if (!in->environments)
         return error_no_memory(err);
     if (!map)
-        configuration_add(in, NULL);
+        in->environments[in->count++].configuration = in;
     for (const struct map_environment *each = map ? map->environments : NULL; each;
          each = each->next) {
         if (!map_environment_is_named(map, each, options->environment, NULL))
             continue;
-        struct configured_environment *to = configuration_add(in, each);
+        struct configured_environment *to = &in->environments[in->count++];
+        to->configuration = in;
+        to->environment = each;
         if (options->environment)
             buf_add_text(&to->name, options->environment);
         else

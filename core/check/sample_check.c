@@ -8,7 +8,6 @@
 #include "core/item/item.h"
 #include "core/item/secret_clues.h"
 #include "core/item/typed.h"
-#include "core/item/when.h"
 #include "core/map/condition_template.h"
 #include "core/plan/item_match.h"
 

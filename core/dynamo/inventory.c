@@ -95,18 +95,6 @@ static struct inventory_place *inventory_place_for(struct inventory *inventory, 
     return oldest;
 }
 
-static void inventory_take_names(struct inventory_place *place, const struct answer *answer)
-{
-    place->count = answer->table ? answer->table->index_count : answer->name_count;
-    place->more = json_present(answer->resume);
-    for (size_t i = 0; i < place->count; i++) {
-        buf_add_span(&place->names,
-                     answer->table ? answer->table->indexes[i].name : answer->names[i]);
-        buf_add_char(&place->names, '\0');
-    }
-    place->state = place->names.failed ? PLACE_UNKNOWN : PLACE_KNOWN;
-}
-
 /* The exchange has logged ERR. Without the names the errors are shorter. */
 static void inventory_on_answer(void *arg, struct answer *answer, const struct error *err,
                                 unsigned tries)
@@ -118,8 +106,16 @@ static void inventory_on_answer(void *arg, struct answer *answer, const struct e
     place->payer = NULL;
     place->at_ms = inventory_now_ms(place->inventory);
     place->state = PLACE_UNKNOWN;
-    if (answer)
-        inventory_take_names(place, answer);
+    if (answer) {
+        const struct table_info *table = answer->table;
+        place->count = table ? table->index_count : answer->name_count;
+        place->more = json_present(answer->resume);
+        for (size_t i = 0; i < place->count; i++) {
+            buf_add_span(&place->names, table ? table->indexes[i].name : answer->names[i]);
+            buf_add_char(&place->names, '\0');
+        }
+        place->state = place->names.failed ? PLACE_UNKNOWN : PLACE_KNOWN;
+    }
     answer_destroy(answer);
     /* OVER may end waits. It adds none here, because the place is not loading any more. */
     while (!list_is_empty(&place->waits)) {

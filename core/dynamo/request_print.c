@@ -4,24 +4,6 @@
 #include "core/base/shell.h"
 #include "core/dynamo/request.h"
 
-static void request_print_query(const struct read *read, struct buf *out)
-{
-    buf_printf(out, "Query %s%s%s%s where ", read->index ? "index " : "",
-               read->index ? read->index : "", read->index ? " of " : "", read->table);
-    conds_write_words(read->where, read->where_count, out);
-    if (read->filter_count) {
-        buf_add_text(out, ", then keep only ");
-        conds_write_words(read->filter, read->filter_count, out);
-    }
-    if (read->descending)
-        buf_add_text(out, ", in descending order");
-    if (read->limit)
-        buf_printf(out, ", at most %lu%s", (unsigned long)read->limit,
-                   read->ties ? " and those that share the last one's sort key" : "");
-    if (read->counts)
-        buf_add_text(out, ", only how many");
-}
-
 static void request_print_attributes(const struct read *read, struct buf *out)
 {
     for (size_t i = 0; i < read->attribute_count; i++) {
@@ -30,47 +12,49 @@ static void request_print_attributes(const struct read *read, struct buf *out)
     }
 }
 
-static void request_print_items(const struct read *read, enum read_keys keys, struct buf *out)
-{
-    if (keys == KEYS_FROM_ANSWER || read->key_count > 1) {
-        buf_printf(out, "BatchGetItem from %s, %d keys a request", read->table, READ_MAX_KEYS);
-    } else if (keys == KEY_FROM_ANSWER) {
-        buf_printf(out, "GetItem from %s by the key that came back", read->table);
-    } else {
-        buf_printf(out, "GetItem from %s with ", read->table);
-        key_write_words(&read->keys[0], out);
-    }
-    request_print_attributes(read, out);
-}
-
-static void request_print_scan(const struct read *read, struct buf *out)
-{
-    buf_printf(out, "Scan %s", read->table);
-    request_print_attributes(read, out);
-    if (read->segments)
-        buf_printf(out, ", in %lu segments at once", (unsigned long)read->segments);
-}
-
 void dynamo_write_words(const struct read *read, enum read_keys keys, struct buf *out)
 {
+    const char *op = dynamo_op_name(request_op(read));
     switch (read->kind) {
     case READ_QUERY:
-        request_print_query(read, out);
+        buf_printf(out, "Query %s%s%s%s where ", read->index ? "index " : "",
+                   read->index ? read->index : "", read->index ? " of " : "", read->table);
+        conds_write_words(read->where, read->where_count, out);
+        if (read->filter_count) {
+            buf_add_text(out, ", then keep only ");
+            conds_write_words(read->filter, read->filter_count, out);
+        }
+        buf_add_text(out, read->descending ? ", in descending order" : "");
+        if (read->limit)
+            buf_printf(out, ", at most %lu%s", (unsigned long)read->limit,
+                       read->ties ? " and those that share the last one's sort key" : "");
+        buf_add_text(out, read->counts ? ", only how many" : "");
         break;
     case READ_ITEMS:
-        request_print_items(read, keys, out);
+        if (keys == KEYS_FROM_ANSWER || read->key_count > 1) {
+            buf_printf(out, "BatchGetItem from %s, %d keys a request", read->table, READ_MAX_KEYS);
+        } else if (keys == KEY_FROM_ANSWER) {
+            buf_printf(out, "GetItem from %s by the key that came back", read->table);
+        } else {
+            buf_printf(out, "GetItem from %s with ", read->table);
+            key_write_words(&read->keys[0], out);
+        }
+        request_print_attributes(read, out);
         break;
     case READ_SCAN:
-        request_print_scan(read, out);
+        buf_printf(out, "Scan %s", read->table);
+        request_print_attributes(read, out);
+        if (read->segments)
+            buf_printf(out, ", in %lu segments at once", (unsigned long)read->segments);
         break;
     case READ_TABLES:
-        buf_add_text(out, dynamo_op_name(request_op(read)));
+        buf_add_text(out, op);
         break;
     case READ_TABLE:
     case READ_EXPIRY:
     case READ_BACKUPS:
     case READ_RECOVERY:
-        buf_printf(out, "%s of %s", dynamo_op_name(request_op(read)), read->table);
+        buf_printf(out, "%s of %s", op, read->table);
         break;
     }
     buf_add_text(out, read->consistent ? ", consistently" : "");
@@ -109,37 +93,16 @@ static void request_print_add_batch(struct buf *out, const struct request *reque
                                json_raw(json_member(json_root(&doc), "RequestItems")));
 }
 
-static void request_print_add_expressions(struct buf *out, const struct request *request)
-{
-    request_print_add_text(out, "--key-condition-expression", buf_span(&request->key_condition));
-    request_print_add_text(out, "--filter-expression", buf_span(&request->filter));
-    request_print_add_text(out, "--projection-expression", buf_span(&request->projection));
-    request_print_add_text(out, "--expression-attribute-names", buf_span(&request->names));
-    request_print_add_text(out, "--expression-attribute-values", buf_span(&request->values));
-    buf_add_text(out, request->descending ? " --no-scan-index-forward" : "");
-    buf_add_text(out, request->consistent ? " --consistent-read" : "");
-}
-
-/* The program for the items of each response, as an array; or for their number.
- */
-static const char *request_print_items_of(const struct request *request)
-{
-    switch (request->op) {
-    case DYNAMO_GET_ITEM:
-        return "[.Item // empty]";
-    case DYNAMO_BATCH_GET_ITEM:
-        return ".Responses[]";
-    default:
-        return request->counts ? ".Count" : ".Items";
-    }
-}
-
 /* The program for the response. If a limit stopped the tool and sifting leaves
  * too few items, the program fails: the rest must not be missing in silence. */
 static void request_print_add_program(struct buf *out, const struct request *request,
                                       const struct source_command *how, uint32_t limit)
 {
     CLEAN_UP(buf_clean_up) struct buf program = {0};
+    const char *items = request->op == DYNAMO_GET_ITEM         ? "[.Item // empty]"
+                        : request->op == DYNAMO_BATCH_GET_ITEM ? ".Responses[]"
+                        : request->counts                      ? ".Count"
+                                                               : ".Items";
     if (!how->sift && !how->choose && !request->counts)
         return;
     if (how->sift && limit)
@@ -148,8 +111,7 @@ static void request_print_add_program(struct buf *out, const struct request *req
                    "error(\"other items are in between; leave out --max-items\") else . end",
                    how->sift, (unsigned long)limit);
     else
-        buf_printf(&program, "%s%s%s", request_print_items_of(request), how->sift ? " | " : "",
-                   how->sift ? how->sift : "");
+        buf_printf(&program, "%s%s%s", items, how->sift ? " | " : "", how->sift ? how->sift : "");
     if (how->choose)
         buf_printf(&program, " | %s", how->choose);
     buf_printf(out, " | jq %s ", how->flags);
@@ -192,7 +154,13 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         if (request.op == DYNAMO_LIST_BACKUPS)
             request_print_add_word(out, "--backup-type", "ALL");
         request_print_add_word(out, "--select", request.counts ? "COUNT" : NULL);
-        request_print_add_expressions(out, &request);
+        request_print_add_text(out, "--key-condition-expression", buf_span(&request.key_condition));
+        request_print_add_text(out, "--filter-expression", buf_span(&request.filter));
+        request_print_add_text(out, "--projection-expression", buf_span(&request.projection));
+        request_print_add_text(out, "--expression-attribute-names", buf_span(&request.names));
+        request_print_add_text(out, "--expression-attribute-values", buf_span(&request.values));
+        buf_add_text(out, request.descending ? " --no-scan-index-forward" : "");
+        buf_add_text(out, request.consistent ? " --consistent-read" : "");
         if (limit)
             buf_printf(out, " --max-items %lu", (unsigned long)limit);
     }

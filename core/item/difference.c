@@ -100,45 +100,35 @@ static void difference_compare_elements(struct difference_search *search, struct
     }
 }
 
-static bool difference_is_same_set(struct difference_search *search, struct typed before,
-                                   struct typed now)
-{
-    struct typed_set a, b;
-    if (!typed_set(before, &search->arena, &a) || !typed_set(now, &search->arena, &b)) {
-        search->failed = true;
-        return false;
-    }
-    bool same = a.count == b.count;
-    for (size_t i = 0; same && i < a.count; i++)
-        same = span_equal(a.list[i], b.list[i]);
-    return same;
-}
-
-static bool difference_is_same_text(struct difference_search *search, struct json before,
-                                    struct json now)
-{
-    struct span a, b;
-    bool read = typed_text(before, &search->arena, &a) && typed_text(now, &search->arena, &b);
-    search->failed = search->failed || !read;
-    return read && span_equal(a, b);
-}
-
 /* Whether two values of the same type, neither a map nor a list, are equal. */
 static bool difference_is_same(struct difference_search *search, struct typed before,
                                struct typed now)
 {
+    struct typed_set a, b;
+    struct span x, y;
+    bool same;
     switch (before.tag) {
     case TYPED_S:
     case TYPED_N:
     case TYPED_B:
-        return difference_is_same_text(search, before.content, now.content);
+        if (typed_text(before.content, &search->arena, &x) &&
+            typed_text(now.content, &search->arena, &y))
+            return span_equal(x, y);
+        break;
     case TYPED_SS:
     case TYPED_NS:
     case TYPED_BS:
-        return difference_is_same_set(search, before, now);
+        if (!typed_set(before, &search->arena, &a) || !typed_set(now, &search->arena, &b))
+            break;
+        same = a.count == b.count;
+        for (size_t i = 0; same && i < a.count; i++)
+            same = span_equal(a.list[i], b.list[i]);
+        return same;
     default:
         return json_type(before.content) == json_type(now.content);
     }
+    search->failed = true;
+    return false;
 }
 
 static void difference_compare(struct difference_search *search, struct json before,
@@ -208,31 +198,29 @@ static void difference_write_members(struct partial_copy *copy, struct json map)
     buf_add_char(copy->out, '}');
 }
 
-static void difference_write_elements(struct partial_copy *copy, struct json list)
-{
-    bool first = true;
-    buf_add_char(copy->out, '[');
-    for (struct json value = json_first(list); json_present(value); value = json_next(value)) {
-        buf_add_text(copy->out, first ? "" : ",");
-        difference_write_value(copy, value);
-        first = false;
-    }
-    buf_add_char(copy->out, ']');
-}
-
 static void difference_write_value(struct partial_copy *copy, struct json value)
 {
     struct typed typed = typed_open(value);
-    if (typed.tag != TYPED_M && typed.tag != TYPED_L) {
-        buf_add_span(copy->out, json_raw(value));
-        return;
-    }
-    buf_add_text(copy->out, typed.tag == TYPED_M ? "{\"M\":" : "{\"L\":");
-    if (typed.tag == TYPED_M)
+    bool first = true;
+    switch (typed.tag) {
+    case TYPED_M:
+        buf_add_text(copy->out, "{\"M\":");
         difference_write_members(copy, typed.content);
-    else
-        difference_write_elements(copy, typed.content);
-    buf_add_char(copy->out, '}');
+        buf_add_char(copy->out, '}');
+        return;
+    case TYPED_L:
+        buf_add_text(copy->out, "{\"L\":[");
+        for (struct json each = json_first(typed.content); json_present(each);
+             each = json_next(each)) {
+            buf_add_text(copy->out, first ? "" : ",");
+            difference_write_value(copy, each);
+            first = false;
+        }
+        buf_add_text(copy->out, "]}");
+        return;
+    default:
+        buf_add_span(copy->out, json_raw(value));
+    }
 }
 
 void item_write_without(struct json item, const char *const *names, size_t count, struct buf *out)

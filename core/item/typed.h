@@ -4,6 +4,7 @@
 #define DDBFS_CORE_ITEM_TYPED_H
 
 #include "core/base/arena.h"
+#include "core/base/instant.h"
 #include "core/base/span.h"
 #include "core/item/value.h"
 #include "core/json/json.h"
@@ -65,5 +66,9 @@ bool typed_set(struct typed set, struct arena *arena, struct typed_set *out);
 /* The unescaped bytes of a string, and the bytes of its base64. */
 bool typed_text(struct json string, struct arena *arena, struct span *out);
 bool typed_bytes(struct json string, struct arena *arena, struct span *out);
+
+/* The date of a typed value: an ISO-8601 text, or seconds or milliseconds since 1970. Unknown if it
+ * is not a date. */
+struct instant when_read(struct json typed);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/item/record.h"
-#include "core/item/when.h"
+#include "core/item/typed.h"
 #include "core/output/attribute_tally.h"
 #include "core/output/cell.h"
 #include "core/output/form_ops.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/quantity.h"
-#include "core/item/when.h"
+#include "core/item/typed.h"
 #include "core/read/fact.h"
 #include "core/read/fetch.h"
 #include "core/read/links.h"

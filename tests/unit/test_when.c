@@ -1,5 +1,5 @@
 /* Dates in records, read and written. */
-#include "core/item/when.h"
+#include "core/item/typed.h"
 
 #include "core/base/instant.h"
 
