@@ -26,7 +26,7 @@ struct open_source {
 };
 
 /* The resolved settings of one environment. Found by its options, because maps come and go. */
-struct resolved {
+struct resolved_settings {
     char *profile, *region, *endpoint_url; /* the options; owned, NULL for none */
     struct aws_settings settings;
     bool is_provisional;        /* a profile file could not be read, or no file has a region */
@@ -41,10 +41,11 @@ struct sources {
     struct profiles profiles;    /* as of their last reading */
     struct transport *transport; /* NULL until the first is opened */
     struct sso_tokens *tokens;   /* owned */
-    struct list current;         /* of struct resolved, owned; the newest first */
-    struct list retired;   /* of struct resolved, owned; replaced, but sessions may borrow them */
-    struct list opened;    /* of struct open_source, owned; the newest first */
-    uint64_t opened_count; /* so far */
+    struct list current;         /* of struct resolved_settings, owned; the newest first */
+    struct list
+        retired; /* of struct resolved_settings, owned; replaced, but sessions may borrow them */
+    struct list opened;       /* of struct open_source, owned; the newest first */
+    uint64_t opened_count;    /* so far */
     struct loop_timer *sweep; /* to close sources without users */
     struct source_stats gone; /* of closed sources */
 };
@@ -73,7 +74,7 @@ static bool sources_copy_text(char **out, const char *text)
     return *out || !text;
 }
 
-static void sources_free_resolved(struct resolved *resolved)
+static void sources_free_resolved(struct resolved_settings *resolved)
 {
     free(resolved->profile);
     free(resolved->region);
@@ -84,7 +85,7 @@ static void sources_free_resolved(struct resolved *resolved)
 
 static void sources_free_all(struct list *resolved)
 {
-    LIST_EACH_SAFE (struct resolved, each, resolved, node)
+    LIST_EACH_SAFE (struct resolved_settings, each, resolved, node)
         sources_free_resolved(each);
 }
 
@@ -143,10 +144,10 @@ bool sources_resolve(struct sources *sources, const struct map_environment *envi
            readable;
 }
 
-static struct resolved *sources_find_resolved(const struct sources *sources,
-                                              const struct aws_options *options)
+static struct resolved_settings *sources_find_resolved(const struct sources *sources,
+                                                       const struct aws_options *options)
 {
-    LIST_EACH (struct resolved, each, &sources->current, node)
+    LIST_EACH (struct resolved_settings, each, &sources->current, node)
         if (sources_same_text(each->profile, options->profile) &&
             sources_same_text(each->region, options->region) &&
             sources_same_text(each->endpoint_url, options->endpoint_url))
@@ -155,12 +156,12 @@ static struct resolved *sources_find_resolved(const struct sources *sources,
 }
 
 /* Resolves the options of ENVIRONMENT anew. NULL with ERR filled. */
-static struct resolved *sources_resolve_anew(struct sources *sources,
-                                             const struct map_environment *environment,
-                                             struct error *err)
+static struct resolved_settings *sources_resolve_anew(struct sources *sources,
+                                                      const struct map_environment *environment,
+                                                      struct error *err)
 {
     struct aws_options options = sources_options_for(sources, environment);
-    struct resolved *resolved = calloc(1, sizeof *resolved);
+    struct resolved_settings *resolved = calloc(1, sizeof *resolved);
     if (!resolved) {
         error_no_memory(err);
         return NULL;
@@ -180,7 +181,7 @@ static struct resolved *sources_resolve_anew(struct sources *sources,
     return resolved;
 }
 
-static bool sources_is_lent(const struct sources *sources, const struct resolved *resolved)
+static bool sources_is_lent(const struct sources *sources, const struct resolved_settings *resolved)
 {
     LIST_EACH (struct open_source, each, &sources->opened, node)
         if (aws_session_settings(each->session) == &resolved->settings)
@@ -199,7 +200,7 @@ static void sources_close_unused(void *arg)
         source_add_stats(opened->source, &sources->gone);
         sources_close_one(opened);
     }
-    LIST_EACH_SAFE (struct resolved, resolved, &sources->retired, node) {
+    LIST_EACH_SAFE (struct resolved_settings, resolved, &sources->retired, node) {
         if (sources_is_lent(sources, resolved))
             continue;
         list_remove(&resolved->node);
@@ -217,13 +218,13 @@ static void sources_sweep_later(void *arg)
 }
 
 /* Replaces RESOLVED. Its source is closed after the last user, unless other settings lead to it. */
-static void sources_retire(struct sources *sources, struct resolved *resolved)
+static void sources_retire(struct sources *sources, struct resolved_settings *resolved)
 {
     struct open_source *opened = resolved->opened;
     bool is_used = false;
     list_remove(&resolved->node);
     list_prepend(&sources->retired, &resolved->node);
-    LIST_EACH (struct resolved, each, &sources->current, node)
+    LIST_EACH (struct resolved_settings, each, &sources->current, node)
         is_used = is_used || each->opened == opened;
     if (opened && !is_used && opened->in_force) {
         opened->in_force = false;
@@ -234,17 +235,17 @@ static void sources_retire(struct sources *sources, struct resolved *resolved)
 
 /* The resolved settings of ENVIRONMENT; they are resolved once, and again only while they are
  * provisional and the files have changed. NULL with ERR filled. */
-static struct resolved *sources_get_resolved(struct sources *sources,
-                                             const struct map_environment *environment,
-                                             struct error *err)
+static struct resolved_settings *sources_get_resolved(struct sources *sources,
+                                                      const struct map_environment *environment,
+                                                      struct error *err)
 {
     struct aws_options options = sources_options_for(sources, environment);
-    struct resolved *before = sources_find_resolved(sources, &options);
+    struct resolved_settings *before = sources_find_resolved(sources, &options);
     if (before && before->is_provisional)
         profiles_refresh(&sources->profiles, NULL);
     if (before && (!before->is_provisional || before->reads == sources->profiles.reads))
         return before;
-    struct resolved *now = sources_resolve_anew(sources, environment, err);
+    struct resolved_settings *now = sources_resolve_anew(sources, environment, err);
     if (!now)
         return NULL;
     if (before && aws_settings_equal(&before->settings, &now->settings)) {
@@ -261,7 +262,7 @@ static struct resolved *sources_get_resolved(struct sources *sources,
 
 /* Whether the same options resolve to other settings now. A region that was found elsewhere is not
  * searched again. */
-static bool sources_was_edited(struct sources *sources, const struct resolved *resolved,
+static bool sources_was_edited(struct sources *sources, const struct resolved_settings *resolved,
                                struct error *err)
 {
     const struct aws_settings *old = &resolved->settings;
@@ -283,7 +284,7 @@ static bool sources_was_edited(struct sources *sources, const struct resolved *r
 
 void sources_reload(struct sources *sources)
 {
-    LIST_EACH_SAFE (struct resolved, each, &sources->current, node) {
+    LIST_EACH_SAFE (struct resolved_settings, each, &sources->current, node) {
         struct error err = {0};
         const char *profile = aws_settings_profile_in_force(&each->settings);
         bool edited = sources_was_edited(sources, each, &err);
@@ -388,7 +389,7 @@ static struct open_source *sources_opened_for(struct sources *sources,
                                               const struct map_environment *environment,
                                               struct error *err)
 {
-    struct resolved *resolved = sources_get_resolved(sources, environment, err);
+    struct resolved_settings *resolved = sources_get_resolved(sources, environment, err);
     if (!resolved)
         return NULL;
     if (!resolved->opened)
@@ -435,7 +436,7 @@ struct source_stats sources_stats(const struct sources *sources)
 }
 
 /* NULL when it is not known, or not yet. */
-static const char *sources_region_of(const struct resolved *resolved)
+static const char *sources_region_of(const struct resolved_settings *resolved)
 {
     return resolved->opened ? aws_session_settings(resolved->opened->session)->region
                             : resolved->settings.region;
@@ -447,7 +448,8 @@ const struct source_ops *sources_describe(void *arg, const struct place *place, 
     struct sources *sources = arg;
     CLEAN_UP(buf_clean_up) struct buf url = {0};
     struct aws_options said = sources_options_for(sources, place->environment);
-    const struct resolved *resolved = sources_get_resolved(sources, place->environment, NULL);
+    const struct resolved_settings *resolved =
+        sources_get_resolved(sources, place->environment, NULL);
     if (!resolved && said.endpoint_url) {
         aws_url_write_shown(&url, span_text(said.endpoint_url));
         said.endpoint_url = buf_text(&url);
@@ -490,7 +492,7 @@ void sources_locate(struct sources *sources, const struct map_environment *envir
                     struct buf *region, struct buf *account)
 {
     struct aws_options said = sources_options_for(sources, environment);
-    const struct resolved *resolved = sources_get_resolved(sources, environment, NULL);
+    const struct resolved_settings *resolved = sources_get_resolved(sources, environment, NULL);
     struct span found =
         resolved ? sources_find_account(sources, &resolved->settings) : span_text("");
     const char *name = resolved ? sources_region_of(resolved) : said.region;

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/quantity.h"
 #include "core/base/printable.h"
+#include "core/base/quantity.h"
 #include "core/json/json.h"
 #include "fs/cli/live_mount.h"
 #include "fs/cli/screen.h"
