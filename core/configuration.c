@@ -241,28 +241,10 @@ static void configuration_abandon(void *arg)
     configuration_end(to);
 }
 
-static bool configuration_get_credentials(struct configured_environment *to)
-{
-    struct configuration *in = to->configuration;
-    to->session = sources_session(in->sources, to->environment, &to->err);
-    if (!to->session)
-        return false;
-    struct credentials_provider *provider = aws_session_credentials(to->session);
-    to->deadline = loop_add_timer(in->loop, in->deadline_ms, configuration_abandon, to);
-    to->request = to->deadline
-                      ? credentials_request_start(provider, configuration_take_credentials, to)
-                      : NULL;
-    if (to->request)
-        return true;
-    loop_remove_timer(to->deadline);
-    to->deadline = NULL;
-    return error_no_memory(&to->err);
-}
-
 static void configuration_start_environment(struct configured_environment *to)
 {
-    struct sources *sources = to->configuration->sources;
-    bool settled = sources_resolve(sources, to->environment, &to->settings, &to->err);
+    struct configuration *in = to->configuration;
+    bool resolved = sources_resolve(in->sources, to->environment, &to->settings, &to->err);
     configuration_report_settings(to, &to->settings);
     if (to->settings.region) { /* the endpoint without an account */
         struct aws_endpoint endpoint;
@@ -270,10 +252,22 @@ static void configuration_start_environment(struct configured_environment *to)
             configuration_report_endpoint(to, &to->settings, &endpoint, false);
         aws_endpoint_clean_up(&endpoint);
     }
-    if (settled && configuration_get_credentials(to))
-        to->configuration->under_way++;
-    else
-        configuration_check_memory(to);
+    to->session = resolved ? sources_session(in->sources, to->environment, &to->err) : NULL;
+    if (to->session) {
+        to->deadline = loop_add_timer(in->loop, in->deadline_ms, configuration_abandon, to);
+        if (to->deadline)
+            to->request = credentials_request_start(aws_session_credentials(to->session),
+                                                    configuration_take_credentials, to);
+        if (!to->request)
+            error_no_memory(&to->err);
+    }
+    if (to->request) {
+        in->under_way++;
+        return;
+    }
+    loop_remove_timer(to->deadline);
+    to->deadline = NULL;
+    configuration_check_memory(to);
 }
 
 /* All environments. */

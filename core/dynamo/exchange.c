@@ -69,29 +69,22 @@ const struct aws_endpoint *exchange_locate(void *arg, const struct credentials *
     return endpoint;
 }
 
-/* Writes "Query table=jobs index=by-id". */
-static void exchange_describe(const struct sent_request *sent, char *out, size_t size)
-{
-    const struct read *read = sent->read;
-    char table[288] = "", index[288] = ""; /* 255 bytes, but a user may type more */
-    bool has_table = sent->op != DYNAMO_LIST_TABLES;
-    if (has_table)
-        printable_copy(table, sizeof table, span_text(read->table), PRINTABLE_WORD);
-    if (read->index)
-        printable_copy(index, sizeof index, span_text(read->index), PRINTABLE_WORD);
-    snprintf(out, size, "%s%s%s%s%s", dynamo_op_name(sent->op), has_table ? " table=" : "", table,
-             read->index ? " index=" : "", index);
-}
-
 /* One line a request: exactly one of ANSWER and ERR is not NULL, unless the exchange is abandoned.
  */
 static void exchange_log(const struct exchange *exchange, const struct answer *answer,
                          const struct error *err, int64_t took_ms)
 {
     const struct log *log = exchange->link->client.log;
-    char what[640];
+    const struct read *read = exchange->sent->read;
+    bool has_table = exchange->sent->op != DYNAMO_LIST_TABLES;
+    char what[640], table[288] = "", index[288] = ""; /* 255 bytes, but a user may type more */
     CLEAN_UP(buf_clean_up) struct buf capacity = {0};
-    exchange_describe(exchange->sent, what, sizeof what);
+    if (has_table)
+        printable_copy(table, sizeof table, span_text(read->table), PRINTABLE_WORD);
+    if (read->index)
+        printable_copy(index, sizeof index, span_text(read->index), PRINTABLE_WORD);
+    snprintf(what, sizeof what, "%s%s%s%s%s", dynamo_op_name(exchange->sent->op),
+             has_table ? " table=" : "", table, read->index ? " index=" : "", index);
     decimal_write_known(answer ? answer->capacity : exchange->stated, "unknown", &capacity);
     if (exchange->is_abandoned)
         log_line(log, LOG_LEVEL_INFO, "%s abandoned ms=%lld capacity=%s", what, (long long)took_ms,

@@ -119,26 +119,6 @@ static void hedge_on_late(void *arg)
     hedging->sent++;
 }
 
-static bool hedge_begin(struct hedged *hedged)
-{
-    struct hedging *hedging = hedged->hedging;
-    bool may_be_late = hedged->wanted.sent->op == DYNAMO_GET_ITEM && hedging->on;
-    if (may_be_late && hedging->credit < MOST_CREDIT)
-        hedging->credit++;
-    buf_add_span(&hedged->body, hedged->wanted.body);
-    hedged->wanted.body = buf_span(&hedged->body);
-    if (hedged->body.failed)
-        return false;
-    if (may_be_late && hedging->patience_ms)
-        hedged->timer =
-            loop_add_timer(hedged->link->client.loop, hedging->patience_ms, hedge_on_late, hedged);
-    if (may_be_late && hedging->patience_ms && !hedged->timer)
-        return false;
-    hedged->first.exchange =
-        exchange_start(hedged->link, &hedged->wanted, hedge_on_answer, &hedged->first);
-    return hedged->first.exchange;
-}
-
 struct hedged *hedged_start(struct hedging *hedging, struct exchange_link *link,
                             const struct exchange_request *wanted, exchange_done_fn *fn, void *arg)
 {
@@ -153,7 +133,19 @@ struct hedged *hedged_start(struct hedging *hedging, struct exchange_link *link,
                               .began_ms = loop_now_ms(link->client.loop),
                               .done = fn,
                               .arg = arg};
-    if (hedge_begin(hedged))
+    bool may_be_late = wanted->sent->op == DYNAMO_GET_ITEM && hedging->on;
+    bool is_timed = may_be_late && hedging->patience_ms;
+    if (may_be_late && hedging->credit < MOST_CREDIT)
+        hedging->credit++;
+    buf_add_span(&hedged->body, wanted->body);
+    hedged->wanted.body = buf_span(&hedged->body);
+    if (is_timed)
+        hedged->timer =
+            loop_add_timer(link->client.loop, hedging->patience_ms, hedge_on_late, hedged);
+    if (!hedged->body.failed && (hedged->timer || !is_timed))
+        hedged->first.exchange =
+            exchange_start(link, &hedged->wanted, hedge_on_answer, &hedged->first);
+    if (hedged->first.exchange)
         return hedged;
     hedged_end(hedged);
     return NULL;

@@ -58,19 +58,6 @@ static void item_write_bytes(struct item_writer *writer, struct span bytes)
     buf_add_char(writer->out, '"');
 }
 
-static bool item_write_list(struct item_writer *writer, struct json list)
-{
-    size_t count = 0;
-    item_open_bracket(writer, '[');
-    for (struct json value = json_first(list); json_present(value); value = json_next(value)) {
-        item_separate(writer, count++);
-        if (!item_print_value(writer, value))
-            return false;
-    }
-    item_close_bracket(writer, ']', count);
-    return true;
-}
-
 static void item_write_set_member(struct item_writer *writer, enum typed_tag tag,
                                   struct span member)
 {
@@ -82,40 +69,13 @@ static void item_write_set_member(struct item_writer *writer, enum typed_tag tag
         json_write_string(writer->out, member);
 }
 
-static bool item_write_set(struct item_writer *writer, struct typed typed)
-{
-    struct typed_set set;
-    if (!typed_set(typed, &writer->arena, &set))
-        return false;
-    item_open_bracket(writer, '[');
-    for (size_t i = 0; i < set.count; i++) {
-        item_separate(writer, i);
-        item_write_set_member(writer, typed.tag, set.list[i]);
-    }
-    item_close_bracket(writer, ']', set.count);
-    return true;
-}
-
-static bool item_write_map(struct item_writer *writer, struct json map)
-{
-    struct typed_members members;
-    if (!typed_members(map, &writer->arena, &members))
-        return false;
-    item_open_bracket(writer, '{');
-    for (size_t i = 0; i < members.count; i++) {
-        item_separate(writer, i);
-        item_write_name(writer, members.list[i].name);
-        if (!item_print_value(writer, members.list[i].value))
-            return false;
-    }
-    item_close_bracket(writer, '}', members.count);
-    return true;
-}
-
 static bool item_print_value(struct item_writer *writer, struct json value)
 {
     struct typed typed = typed_open(value);
+    struct typed_members members;
+    struct typed_set set;
     struct span text;
+    size_t count = 0;
     switch (typed.tag) {
     case TYPED_S:
     case TYPED_N: /* numbers digit by digit */
@@ -135,13 +95,39 @@ static bool item_print_value(struct item_writer *writer, struct json value)
         buf_add_text(writer->out, "null");
         return true;
     case TYPED_M:
-        return item_write_map(writer, typed.content);
+        if (!typed_members(typed.content, &writer->arena, &members))
+            return false;
+        item_open_bracket(writer, '{');
+        for (size_t i = 0; i < members.count; i++) {
+            item_separate(writer, i);
+            item_write_name(writer, members.list[i].name);
+            if (!item_print_value(writer, members.list[i].value))
+                return false;
+        }
+        item_close_bracket(writer, '}', members.count);
+        return true;
     case TYPED_L:
-        return item_write_list(writer, typed.content);
+        item_open_bracket(writer, '[');
+        for (struct json each = json_first(typed.content); json_present(each);
+             each = json_next(each)) {
+            item_separate(writer, count++);
+            if (!item_print_value(writer, each))
+                return false;
+        }
+        item_close_bracket(writer, ']', count);
+        return true;
     case TYPED_SS:
     case TYPED_NS:
     case TYPED_BS:
-        return item_write_set(writer, typed);
+        if (!typed_set(typed, &writer->arena, &set))
+            return false;
+        item_open_bracket(writer, '[');
+        for (size_t i = 0; i < set.count; i++) {
+            item_separate(writer, i);
+            item_write_set_member(writer, typed.tag, set.list[i]);
+        }
+        item_close_bracket(writer, ']', set.count);
+        return true;
     case TYPED_NONE:
         break;
     }
@@ -214,30 +200,21 @@ bool item_write(struct json item, const struct record_view *view, struct buf *ou
     return item_finish(&writer, item_write_item(&writer, item, view), before);
 }
 
-static bool item_write_bare(struct item_writer *writer, struct json value)
-{
-    struct typed typed = typed_open(value);
-    bool binary = typed.tag == TYPED_B;
-    struct span text;
-    if (typed.tag == TYPED_S || typed.tag == TYPED_N) {
-        bool ok = typed_text(typed.content, &writer->arena, &text);
-        if (ok)
-            buf_add_span(writer->out, text);
-        return ok;
-    }
-    if (!binary)
-        return item_print_value(writer, value);
-    bool ok = typed_bytes(typed.content, &writer->arena, &text);
-    if (ok)
-        base64_write(writer->out, text);
-    return ok;
-}
-
 bool item_write_value(struct json typed, bool compact, struct buf *out)
 {
     struct item_writer writer = {.out = out, .compact = compact};
     size_t before = out->size;
-    return item_finish(&writer, item_write_bare(&writer, typed), before);
+    struct typed value = typed_open(typed);
+    struct span text;
+    bool is_text = value.tag == TYPED_S || value.tag == TYPED_N, is_bytes = value.tag == TYPED_B;
+    bool ok = is_text    ? typed_text(value.content, &writer.arena, &text)
+              : is_bytes ? typed_bytes(value.content, &writer.arena, &text)
+                         : item_print_value(&writer, typed);
+    if (ok && is_text)
+        buf_add_span(out, text);
+    else if (ok && is_bytes)
+        base64_write(out, text);
+    return item_finish(&writer, ok, before);
 }
 
 static void item_print_typed_value(struct item_writer *writer, struct json value);
@@ -263,50 +240,35 @@ static bool item_write_typed_members(struct item_writer *writer, struct json map
     return true;
 }
 
-static bool item_write_typed_list(struct item_writer *writer, struct json list)
-{
-    size_t count = 0;
-    buf_add_char(writer->out, '[');
-    for (struct json value = json_first(list); json_present(value); value = json_next(value)) {
-        item_separate(writer, count++);
-        item_print_typed_value(writer, value);
-    }
-    buf_add_char(writer->out, ']');
-    return true;
-}
-
-/* In a typed set numbers are strings, too. */
-static bool item_write_typed_set(struct item_writer *writer, struct typed typed)
-{
-    struct typed_set set;
-    if (!typed_set(typed, &writer->arena, &set))
-        return false;
-    buf_add_char(writer->out, '[');
-    for (size_t i = 0; i < set.count; i++) {
-        item_separate(writer, i);
-        item_write_set_member(writer, typed.tag == TYPED_NS ? TYPED_SS : typed.tag, set.list[i]);
-    }
-    buf_add_char(writer->out, ']');
-    return true;
-}
-
 /* A value that is not typed, or has no members to be sorted, is copied. */
 static void item_print_typed_value(struct item_writer *writer, struct json value)
 {
     struct typed typed = typed_open(value);
-    size_t before = writer->out->size;
+    struct typed_set set;
+    size_t before = writer->out->size, count = 0;
     bool ordered = false;
     if (typed.tag == TYPED_M) {
         buf_add_text(writer->out, "{\"M\":");
         ordered = item_write_typed_members(writer, typed.content, NULL);
     } else if (typed.tag == TYPED_L) {
-        buf_add_text(writer->out, "{\"L\":");
-        ordered = item_write_typed_list(writer, typed.content);
-    } else if (typed.tag == TYPED_SS || typed.tag == TYPED_NS || typed.tag == TYPED_BS) {
-        buf_add_text(writer->out, typed.tag == TYPED_SS   ? "{\"SS\":"
-                                  : typed.tag == TYPED_NS ? "{\"NS\":"
-                                                          : "{\"BS\":");
-        ordered = item_write_typed_set(writer, typed);
+        buf_add_text(writer->out, "{\"L\":[");
+        for (struct json each = json_first(typed.content); json_present(each);
+             each = json_next(each)) {
+            item_separate(writer, count++);
+            item_print_typed_value(writer, each);
+        }
+        buf_add_char(writer->out, ']');
+        ordered = true;
+    } else if ((typed.tag == TYPED_SS || typed.tag == TYPED_NS || typed.tag == TYPED_BS) &&
+               typed_set(typed, &writer->arena, &set)) {
+        buf_printf(writer->out, "{\"%s\":[", typed_tag_name(typed.tag));
+        for (; count < set.count; count++) { /* here numbers are strings, too */
+            item_separate(writer, count);
+            item_write_set_member(writer, typed.tag == TYPED_BS ? TYPED_BS : TYPED_SS,
+                                  set.list[count]);
+        }
+        buf_add_char(writer->out, ']');
+        ordered = true;
     }
     if (ordered) {
         buf_add_char(writer->out, '}');

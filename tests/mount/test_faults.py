@@ -89,7 +89,7 @@ GROUPS = {
         "cut after a byte": Row("cut", errno.ECONNRESET, "cut short", MOST, keep=1),
         "cut in half": Row("cut", errno.ECONNRESET, "cut short", MOST),
         "half a page": Row("cut", errno.ECONNRESET, "cut short", MOST, "Query", LIST),
-        "wrong checksum": Row("wrong_crc", errno.EBADMSG, "checksum is wrong", MOST),
+        "wrong checksum": Row("wrong_crc", errno.EBADMSG, "checksum of a response is wrong", MOST),
         "unprocessed keys for ever": Row("unprocessed", errno.EAGAIN, "throttled", None, "BatchGetItem", BATCH, keep=0),
     }),
     "slow": ("2", {
