@@ -108,7 +108,7 @@ GROUPS = {
         "HTML": Row("html", errno.EBADMSG, "the response is not DynamoDB's", 1),
         "HTML that forbids": Row("html", errno.EBADMSG, "the response is not DynamoDB's (HTTP 403", 1, status=403),
         "a redirect": Row("html", errno.EBADMSG, "the response is not DynamoDB's (HTTP 307", 1, status=307),
-        "broken gzip": Row("gzip", errno.EBADMSG, "compression is damaged", 1, keep=40),
+        "broken gzip": Row("gzip", errno.EBADMSG, "compression of a response is damaged", 1, keep=40),
         "20 MB": Row("raw", errno.EBADMSG, "larger than", 1, body=b" " * BIG),
         "the same key for ever": Row("alter", errno.EBADMSG, "that came before", op="Query", path=LIST, change=same_position),
         "empty pages with the same key": Row("alter", errno.EBADMSG, "before", op="Query", path=LIST, change=nothing_at_one_position),
