@@ -90,14 +90,6 @@ static size_t clue_simplify(struct span name, char out[LONGEST_NAME + 1])
     return size;
 }
 
-bool clue_alike(struct span a, struct span b)
-{
-    char one[LONGEST_NAME + 1], other[LONGEST_NAME + 1];
-    clue_simplify(a, one);
-    clue_simplify(b, other);
-    return strcmp(one, other) == 0;
-}
-
 bool clue_is_of_tag(struct span name, struct span tag)
 {
     static const char *const endings[] = {"",     "id",    "key",  "no",   "number", "name",
@@ -162,7 +154,8 @@ bool clue_is_generic_key(struct span name)
            (key && (numbered || strncmp(simple, "index", 5) == 0));
 }
 
-bool clue_names_an_end(struct span name)
+/* Whether NAME is that of a date at which something ends: "ttl", "expires_at". */
+static bool clue_names_an_end(struct span name)
 {
     static const char *const words[] = {"ttl",  "expir", "expiry", "until", "validto", "deadline",
                                         "ends", "endat", "delete", "due",   "timeout", NULL};
@@ -189,8 +182,8 @@ bool clue_names_a_date(struct span name)
         "at",       "on",        "date",      "day",       "week",    "month",   "year",
         "time",     "timestamp", "datetime",  "when",      "ts",      "created", "updated",
         "modified", "createdat", "updatedat", "orderdate", "started", NULL};
-    bool alone = clue_alike(name, SPAN_LITERAL("at")) || clue_alike(name, SPAN_LITERAL("on"));
-    return !alone && !clue_names_an_end(name) &&
+    static const char *const no_dates[] = {"at", "on", NULL};
+    return !clue_has_one_of(name, no_dates, false) && !clue_names_an_end(name) &&
            clue_has_one_of(clue_last_word(name), words, false);
 }
 

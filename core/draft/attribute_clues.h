@@ -22,9 +22,6 @@ bool clue_is_date(struct span text);
 /* A time alone, with the hour at least: it contains colons. */
 bool clue_is_time(struct span text);
 
-/* Whether the two are equal without case, "_", "-" and ".". */
-bool clue_alike(struct span a, struct span b);
-
 /* Whether NAME is of TAG: "user_id", "userId" and "user" are of "USER". */
 bool clue_is_of_tag(struct span name, struct span tag);
 
@@ -37,9 +34,6 @@ enum clue_kind clue_of_kind(struct span name);
 
 /* Names without a clue to the key's content: "pk", "SK", "GSI1PK", "gsi2-sort-key". */
 bool clue_is_generic_key(struct span name);
-
-/* Names of dates at which something ends: "ttl", "expires_at". */
-bool clue_names_an_end(struct span name);
 
 /* Names of dates that order items: "created_at", "orderDate", "day". */
 bool clue_names_a_date(struct span name);

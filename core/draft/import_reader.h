@@ -53,9 +53,6 @@ extern const struct import_format workbench_format;
 void import_reader_leave_out(struct import_reader *reader, struct json at, const char *why, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The place where a value begins. It is found fast if calls are in the order of the file. */
-struct finding_at import_reader_at(struct import_reader *reader, struct json at);
-
 /* A string as a C string in the arena; NULL when VALUE is no string, is empty, or holds a NUL. */
 const char *import_reader_text(struct import_reader *reader, struct json value);
 

@@ -54,8 +54,12 @@ static const char *attribute_parts_add_name(struct attribute_parts *names, struc
     return part->name;
 }
 
-const char *attribute_parts_find_spelled(struct attribute_parts *names, struct span attribute,
-                                         enum format_case letters, unsigned pad)
+/* The part's name of an attribute that keys hold in LETTERS, or with PAD digits. Each spelling has
+ * a name of its own, since a map takes parts of one name for the same text. The spelling of the
+ * first call has the plain name. */
+static const char *attribute_parts_find_spelled(struct attribute_parts *names,
+                                                struct span attribute, enum format_case letters,
+                                                unsigned pad)
 {
     /* No attribute's name holds a NUL: import_reader_text does not return such a text. */
     CLEAN_UP(buf_clean_up) struct buf key = {0};

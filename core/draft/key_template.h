@@ -24,12 +24,6 @@ void attribute_parts_clean_up(struct attribute_parts *names);
  * memory ran out. */
 const char *attribute_parts_find(struct attribute_parts *names, struct span attribute);
 
-/* The same for an attribute that keys hold in LETTERS, or with PAD digits. Each spelling has a name
- * of its own, since a map takes parts of one name for the same text. The spelling of the first call
- * has the plain name. */
-const char *attribute_parts_find_spelled(struct attribute_parts *names, struct span attribute,
-                                         enum format_case letters, unsigned pad);
-
 enum key_template_notation {
     KEY_TEMPLATE_DOLLAR, /* ${name}, ${name:size:pad} */
     KEY_TEMPLATE_BRACES, /* {name} */
