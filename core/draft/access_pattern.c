@@ -1,5 +1,6 @@
 #include "core/draft/access_pattern.h"
 
+#include "core/base/ascii.h"
 #include "core/draft/declare.h"
 #include "core/map/compile.h"
 
@@ -36,22 +37,6 @@ static bool access_pattern_leave_out(struct access_pattern *pattern, const char 
     import_reader_leave_out(pattern->reader, pattern->at, "%s%s%s%s", why, what ? " \"" : "",
                             what ? what : "", what ? "\"" : "");
     return false;
-}
-
-/* The kind's format of a key attribute of the table or the index; NULL when the kind is not in the
- * index. */
-static const struct format *access_pattern_find_format(const struct declared_record *kind,
-                                                       const struct declared_key *key)
-{
-    for (size_t i = 0; i < kind->key_count; i++)
-        if (strcmp(kind->keys[i].attribute, key->attribute) == 0)
-            return &kind->keys[i].format;
-    if (!key->by_kind)
-        return &key->format;
-    for (const struct declared_kind_format *each = key->by_kind; each; each = each->next)
-        if (strcmp(each->kind, kind->name) == 0)
-            return &each->format;
-    return NULL;
 }
 
 static const struct declared_key *access_pattern_sort_keys(const struct access_pattern *pattern,
@@ -126,7 +111,7 @@ static bool access_pattern_bind_key(struct access_pattern *pattern, size_t usabl
     const struct declared_key *keys = index ? index->partition : pattern->record->keys;
     size_t count = index ? index->partition_count : 1;
     for (size_t i = 0; i < count; i++) {
-        const struct format *format = access_pattern_find_format(pattern->record, &keys[i]);
+        const struct format *format = declare_find_format(pattern->record, &keys[i]);
         if (!format)
             return access_pattern_leave_out(pattern, "the entity has no mapping of the index",
                                             index->name);
@@ -138,7 +123,7 @@ static bool access_pattern_bind_key(struct access_pattern *pattern, size_t usabl
     }
     keys = access_pattern_sort_keys(pattern, &count);
     for (size_t i = 0; i < count && !range->key; i++) {
-        const struct format *format = access_pattern_find_format(pattern->record, &keys[i]);
+        const struct format *format = declare_find_format(pattern->record, &keys[i]);
         if (!format)
             return access_pattern_leave_out(pattern, "the entity has no mapping of the index",
                                             index->name);
@@ -168,7 +153,7 @@ static const char *access_pattern_name_value(struct access_pattern *pattern, con
             is_part = is_part || format_has(&record->keys[i].format, parameter);
     const struct declared_key *keys = access_pattern_sort_keys(pattern, &count);
     for (size_t i = 0; i < count; i++) {
-        const struct format *format = access_pattern_find_format(pattern->record, &keys[i]);
+        const struct format *format = declare_find_format(pattern->record, &keys[i]);
         is_part = is_part || (format && format_has(format, parameter));
     }
     if (!is_part)
@@ -382,8 +367,7 @@ static void access_pattern_add_name(struct access_pattern *pattern, const char *
                                     struct buf *out)
 {
     for (const char *c = name; *c && out->size < MOST_NAME_BYTES; c++) {
-        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-                     (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
+        bool plain = ascii_is_letter(*c) || ascii_is_digit(*c) || *c == '-' || *c == '_';
         buf_add_char(out, plain ? *c : '_');
     }
     size_t stem = out->size;
@@ -437,9 +421,9 @@ static void access_pattern_add_kinds(struct access_pattern *pattern, bool severa
         return;
     const struct declared_key *key =
         pattern->index ? &pattern->index->partition[0] : &pattern->record->keys[0];
-    const struct format *own = access_pattern_find_format(pattern->record, key);
+    const struct format *own = declare_find_format(pattern->record, key);
     for (record = pattern->table->records; several && record; record = record->next) {
-        const struct format *format = access_pattern_find_format(record, key);
+        const struct format *format = declare_find_format(record, key);
         if (record != pattern->record && format && format_equal(format, own))
             path->kinds[path->kind_count++].text = record->name;
     }

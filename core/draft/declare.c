@@ -174,6 +174,18 @@ enum value_type declare_find_type(const struct declared_table *table, const char
     return VALUE_S;
 }
 
+const struct format *declare_find_format(const struct declared_record *kind,
+                                         const struct declared_key *key)
+{
+    for (size_t i = 0; i < kind->key_count; i++)
+        if (strcmp(kind->keys[i].attribute, key->attribute) == 0)
+            return &kind->keys[i].format;
+    for (const struct declared_kind_format *each = key->by_kind; each; each = each->next)
+        if (strcmp(each->kind, kind->name) == 0)
+            return &each->format;
+    return key->by_kind ? NULL : &key->format;
+}
+
 static bool declare_keys_have(const struct declared_key *keys, size_t count, struct span name)
 {
     for (size_t i = 0; i < count; i++)

@@ -53,6 +53,11 @@ const char *declare_other_name(struct arena *arena, const char *name, const char
 /* The type that TABLE declares for an attribute: by default a text. */
 enum value_type declare_find_type(const struct declared_table *table, const char *attribute);
 
+/* KIND's format of KEY, which is of the table or of an index; NULL when KEY has formats of other
+ * kinds only. */
+const struct format *declare_find_format(const struct declared_record *kind,
+                                         const struct declared_key *key);
+
 /* Whether NAME is a key attribute of the table; of one of its indexes; of either. */
 bool declare_is_table_key(const struct declared_table *table, struct span name);
 bool declare_is_index_key(const struct declared_table *table, struct span name);

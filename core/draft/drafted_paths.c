@@ -1,5 +1,6 @@
 #include "core/draft/drafted_paths.h"
 
+#include "core/base/ascii.h"
 #include "core/draft/attribute_clues.h"
 #include "core/draft/declare.h"
 #include "core/draft/declared_views.h"
@@ -236,15 +237,14 @@ static void drafted_paths_add_words(struct buf *out, struct span text)
     bool joint = out->size > 0;
     for (size_t i = 0; i < text.size && out->size < MOST_STEP_BYTES; i++) {
         char c = text.data[i];
-        bool upper = c >= 'A' && c <= 'Z';
-        if (!upper && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9')) {
+        if (!ascii_is_letter(c) && !ascii_is_digit(c)) {
             joint = out->size > 0;
             continue;
         }
         if (joint)
             buf_add_char(out, '-');
         joint = false;
-        buf_add_char(out, upper ? (char)(c - 'A' + 'a') : c);
+        buf_add_char(out, ascii_is_upper(c) ? (char)(c - 'A' + 'a') : c);
     }
 }
 
@@ -280,19 +280,6 @@ struct path_tree {
     size_t param_count;
 };
 
-/* KIND's format of an index's key; NULL when its items are not in the index. */
-static const struct format *drafted_paths_find_format(const struct declared_record *kind,
-                                                      const struct declared_key *key)
-{
-    for (size_t i = 0; i < kind->key_count; i++)
-        if (strcmp(kind->keys[i].attribute, key->attribute) == 0)
-            return &kind->keys[i].format;
-    for (const struct declared_kind_format *each = key->by_kind; each; each = each->next)
-        if (strcmp(each->kind, kind->name) == 0)
-            return &each->format;
-    return key->by_kind || key->format.count == 0 ? NULL : &key->format;
-}
-
 /* False when items of KIND are not in the index. */
 static bool drafted_paths_read_tree(const struct declared_index *index,
                                     const struct declared_record *kind, struct path_tree *out)
@@ -301,14 +288,16 @@ static bool drafted_paths_read_tree(const struct declared_index *index,
         .index = index, .first = kind, .count = index ? index->partition_count : 1};
     for (size_t i = 0; i < out->count; i++) {
         const struct format *format =
-            index ? drafted_paths_find_format(kind, &index->partition[i]) : &kind->keys[0].format;
-        if (!format)
+            index ? declare_find_format(kind, &index->partition[i]) : &kind->keys[0].format;
+        if (!format || format->count == 0)
             return false;
         out->partition[i] = *format;
     }
-    for (size_t i = 0; index && i < index->sort_count; i++)
-        if (!drafted_paths_find_format(kind, &index->sort[i]))
+    for (size_t i = 0; index && i < index->sort_count; i++) {
+        const struct format *format = declare_find_format(kind, &index->sort[i]);
+        if (!format || format->count == 0)
             return false;
+    }
     return true;
 }
 
@@ -336,7 +325,7 @@ static const struct format *drafted_paths_find_sort(const struct path_tree *tree
     if (index ? index->sort_count == 0 : kind->key_count < 2)
         return NULL;
     *attribute = index ? index->sort[0].attribute : kind->keys[1].attribute;
-    return index ? drafted_paths_find_format(kind, &index->sort[0]) : &kind->keys[1].format;
+    return index ? declare_find_format(kind, &index->sort[0]) : &kind->keys[1].format;
 }
 
 /* Whether the generic view has the same paths: keys are whole in all kinds of the tree. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/base/ascii.h"
 #include "core/draft/declare.h"
 #include "core/draft/declared_views.h"
 #include "core/map/companion.h"
@@ -211,13 +212,8 @@ struct generic_paths {
 const char *generic_view_find_part(const struct declared_record *record,
                                    const struct declared_key *key)
 {
-    for (size_t i = 0; i < record->key_count; i++)
-        if (strcmp(record->keys[i].attribute, key->attribute) == 0)
-            return format_whole_param(&record->keys[i].format);
-    for (const struct declared_kind_format *each = key->by_kind; each; each = each->next)
-        if (strcmp(each->kind, record->name) == 0)
-            return format_whole_param(&each->format);
-    return key->by_kind ? NULL : format_whole_param(&key->format);
+    const struct format *format = declare_find_format(record, key);
+    return format ? format_whole_param(format) : NULL;
 }
 
 static void generic_view_add_items(struct generic_paths *paths)
@@ -347,8 +343,7 @@ static void generic_view_add_index_step(const struct generic_paths *paths, const
     bool cut = strlen(name) > NAME_LIMIT;
     for (size_t i = 0; name[i] && i < (cut ? NAME_LIMIT - 8 : NAME_LIMIT); i++) {
         char c = name[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                     c == '.' || c == '-' || c == '_';
+        bool plain = ascii_is_letter(c) || ascii_is_digit(c) || c == '.' || c == '-' || c == '_';
         buf_add_char(&step, plain ? c : '_');
     }
     for (unsigned number = 1; !is_free && !step.failed && !path->failed; number++) {

@@ -1,5 +1,6 @@
 #include "core/draft/inferred_parts.h"
 
+#include "core/base/ascii.h"
 #include "core/draft/attribute_clues.h"
 #include "core/draft/declare.h"
 
@@ -7,7 +8,7 @@ void inferred_parts_add_word(struct span word, struct buf *out)
 {
     bool tag = clue_is_tag(word);
     for (size_t i = 0; i < word.size; i++) {
-        bool upper = word.data[i] >= 'A' && word.data[i] <= 'Z';
+        bool upper = ascii_is_upper(word.data[i]);
         buf_add_char(out, tag && upper ? (char)(word.data[i] - 'A' + 'a') : word.data[i]);
     }
 }
@@ -92,7 +93,7 @@ static struct span inferred_parts_find_attribute(const struct unnamed_part *part
 static bool inferred_parts_has_no_digit(struct span text)
 {
     for (size_t i = 0; i < text.size; i++)
-        if (text.data[i] >= '0' && text.data[i] <= '9')
+        if (ascii_is_digit(text.data[i]))
             return false;
     return text.size > 0;
 }

@@ -1,5 +1,6 @@
 #include "core/draft/key_template.h"
 
+#include "core/base/ascii.h"
 #include "core/base/buf.h"
 
 struct attribute_part {
@@ -29,8 +30,8 @@ static const char *attribute_parts_add_name(struct attribute_parts *names, struc
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     for (size_t i = 0; i < attribute.size; i++) {
         char c = attribute.data[i];
-        bool begins = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        bool follows = begins || (c >= '0' && c <= '9') || c == '-';
+        bool begins = ascii_is_letter(c) || c == '_';
+        bool follows = begins || ascii_is_digit(c) || c == '-';
         buf_add_text(&name, i == 0 && follows && !begins ? "_" : "");
         buf_add_char(&name, follows ? c : '_');
     }
@@ -143,7 +144,7 @@ static const char *key_template_read_padding(struct span text, unsigned *pad)
     if (colon && !span_is(span_from(text, digits + 1), "0"))
         return "a part is padded with another character than 0";
     for (size_t i = 0; i < digits; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9' || *pad > KEY_TEMPLATE_MAX_PAD)
+        if (!ascii_is_digit(text.data[i]) || *pad > KEY_TEMPLATE_MAX_PAD)
             return "the size of a padded part is no number";
         *pad = *pad * 10 + (unsigned)(text.data[i] - '0');
     }
