@@ -317,48 +317,43 @@ static bool sample_check_passes_filter(const struct map_pattern *pattern, struct
     return passes;
 }
 
-/* Compares the item with the attributes of one path that shows it. */
-static void sample_check_compare_path(const struct checked_item *checked, struct sampled_path *path)
-{
-    struct sample_check *sample = checked->sample;
-    const struct map_pattern *pattern = path->pattern;
-    path->items++;
-    if (pattern->attribute)
-        path->with_attribute += sample_check_has(checked->item, pattern->attribute);
-    if (pattern->pick != PICK_NONE && !sample_check_has(checked->item, pattern->pick_attribute))
-        sample_check_add_mistake(sample, SAMPLE_MISTAKE, pattern->line, pattern->pick_attribute,
-                                 "%s has no %s, by which \"%s\" picks", checked->whose,
-                                 pattern->pick_attribute, pattern->path);
-    if (!pattern->mtime || !sample_check_has(checked->item, pattern->mtime))
-        return;
-    path->with_date++;
-    bool own = !sample->table->mtime || strcmp(pattern->mtime, sample->table->mtime) != 0;
-    if (!when_read(item_attribute(checked->item, span_text(pattern->mtime))).known)
-        sample_check_add_mistake(sample, SAMPLE_MISTAKE, own ? pattern->line : sample->table->line,
-                                 pattern->mtime, "\"mtime\" is %s, which is not a date in %s",
-                                 pattern->mtime, checked->whose);
-}
-
 /* Compares the item with each path that can show an item of KIND. False when memory ran out. */
 static bool sample_check_compare_paths(const struct checked_item *checked,
                                        const struct map_kind *kind)
 {
     struct sample_check *sample = checked->sample;
+    struct json item = checked->item;
     bool failed = false;
     for (size_t i = 0; i < sample->filtered_count; i++) {
         struct filtered_attribute *each = &sample->filtered[i];
         if (!sample_check_shows(each->pattern, kind))
             continue;
         each->items++;
-        each->with_attribute += sample_check_has(checked->item, each->attribute);
+        each->with_attribute += sample_check_has(item, each->attribute);
     }
     for (size_t i = 0; i < sample->path_count; i++) {
         struct sampled_path *path = &sample->paths[i];
-        if (!sample_check_shows(path->pattern, kind))
+        const struct map_pattern *pattern = path->pattern;
+        if (!sample_check_shows(pattern, kind))
             continue;
         path->of_kinds++;
-        if (sample_check_passes_filter(path->pattern, checked->item, &failed))
-            sample_check_compare_path(checked, path);
+        if (!sample_check_passes_filter(pattern, item, &failed))
+            continue;
+        path->items++;
+        if (pattern->attribute)
+            path->with_attribute += sample_check_has(item, pattern->attribute);
+        if (pattern->pick != PICK_NONE && !sample_check_has(item, pattern->pick_attribute))
+            sample_check_add_mistake(sample, SAMPLE_MISTAKE, pattern->line, pattern->pick_attribute,
+                                     "%s has no %s, by which \"%s\" picks", checked->whose,
+                                     pattern->pick_attribute, pattern->path);
+        if (!pattern->mtime || !sample_check_has(item, pattern->mtime))
+            continue;
+        path->with_date++;
+        bool own = !sample->table->mtime || strcmp(pattern->mtime, sample->table->mtime) != 0;
+        if (!when_read(item_attribute(item, span_text(pattern->mtime))).known)
+            sample_check_add_mistake(
+                sample, SAMPLE_MISTAKE, own ? pattern->line : sample->table->line, pattern->mtime,
+                "\"mtime\" is %s, which is not a date in %s", pattern->mtime, checked->whose);
     }
     return !failed;
 }

@@ -361,34 +361,28 @@ static bool access_pattern_read_filter(struct access_pattern *pattern)
 
 /* The path. */
 
-/* Appends the path's directory: the pattern's name, with a number where another path of the table,
- * or one of the generic view, begins with it. */
-static void access_pattern_add_name(struct access_pattern *pattern, const char *name,
-                                    struct buf *out)
-{
-    for (const char *c = name; *c && out->size < MOST_NAME_BYTES; c++) {
-        bool plain = ascii_is_letter(*c) || ascii_is_digit(*c) || *c == '-' || *c == '_';
-        buf_add_char(out, plain ? *c : '_');
-    }
-    size_t stem = out->size;
-    bool taken = true;
-    for (unsigned number = 2; taken && !out->failed; number++) {
-        buf_add_char(out, '/');
-        const struct declared_path *path = pattern->table->paths;
-        while (path && !span_starts(span_text(path->path), buf_span(out)))
-            path = path->next;
-        taken = path || span_is(buf_span(out), "items/") || span_is(buf_span(out), "by/");
-        buf_truncate(out, taken ? stem : out->size - 1);
-        if (taken)
-            buf_printf(out, "-%u", number);
-    }
-}
-
+/* Sets the path. It begins with the pattern's name, and with a number where another path of the
+ * table, or one of the generic view, begins like that. */
 static void access_pattern_make_path(struct access_pattern *pattern, const char *name,
                                      const char *low, const char *high, bool list)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    access_pattern_add_name(pattern, name, &text);
+    for (const char *c = name; *c && text.size < MOST_NAME_BYTES; c++) {
+        bool plain = ascii_is_letter(*c) || ascii_is_digit(*c) || *c == '-' || *c == '_';
+        buf_add_char(&text, plain ? *c : '_');
+    }
+    size_t stem = text.size;
+    bool taken = true;
+    for (unsigned number = 2; taken && !text.failed; number++) {
+        buf_add_char(&text, '/');
+        const struct declared_path *path = pattern->table->paths;
+        while (path && !span_starts(span_text(path->path), buf_span(&text)))
+            path = path->next;
+        taken = path || span_is(buf_span(&text), "items/") || span_is(buf_span(&text), "by/");
+        buf_truncate(&text, taken ? stem : text.size - 1);
+        if (taken)
+            buf_printf(&text, "-%u", number);
+    }
     for (size_t i = 0; i < pattern->count; i++)
         if (pattern->is_bound[i])
             buf_printf(&text, "/{%s}", pattern->parameters[i]);

@@ -357,21 +357,6 @@ static struct span environments_find_stem(const struct shared_prefixes *shared, 
     return span_of(prefix.data, 0);
 }
 
-/* Whether NAME is a table of a branch that was not drafted, which may have no other tables. */
-static bool environments_is_unknown_branch(const struct shared_prefixes *shared, struct span stem,
-                                           char end, struct span name)
-{
-    for (size_t b = 0; b < shared->base_count; b++) {
-        struct span base = shared->bases[b];
-        if (name.size <= base.size || !span_ends(name, base))
-            continue;
-        struct span prefix = span_of(name.data, name.size - base.size);
-        if (environments_is_branch(prefix, stem, end) && !environments_set_has(shared, prefix))
-            return true;
-    }
-    return false;
-}
-
 /* Adds the environment of PREFIX's branches, unless it exists. False when PREFIX has no branches,
  * or when some branch among ALL tables was not drafted. */
 static bool environments_add_branches(struct environment_draft *draft, struct span prefix,
@@ -383,8 +368,15 @@ static bool environments_add_branches(struct environment_draft *draft, struct sp
     if (stem.size == 0)
         return false;
     for (size_t i = 0; i < all->count; i++)
-        if (environments_is_unknown_branch(&draft->shared, stem, end, span_text(all->names[i])))
-            return false;
+        for (size_t b = 0; b < draft->shared.base_count; b++) {
+            struct span table = span_text(all->names[i]), base = draft->shared.bases[b];
+            if (table.size <= base.size || !span_ends(table, base))
+                continue;
+            struct span branch = span_of(table.data, table.size - base.size);
+            if (environments_is_branch(branch, stem, end) &&
+                !environments_set_has(&draft->shared, branch))
+                return false; /* it may have no other tables */
+        }
     buf_printf(&name, "%.*s{branch}", (int)stem.size, stem.data);
     buf_printf(&whole, "%s%c", buf_text(&name), end);
     draft->arena->failed = draft->arena->failed || name.failed || whole.failed;

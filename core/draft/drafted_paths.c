@@ -18,22 +18,6 @@ static const char *whole_kind_plain_part(const struct format *format)
     return part && !format->pieces[0].pad && !format->pieces[0].letters ? part : NULL;
 }
 
-static const struct declared_record *whole_kind_find(const struct declared_table *table)
-{
-    for (const struct declared_record *each = table->records; each; each = each->next) {
-        bool whole = each->key_count > 0;
-        for (size_t i = 0; i < each->key_count; i++) {
-            const struct declared_key *key = &each->keys[i];
-            whole =
-                whole && whole_kind_plain_part(&key->format) &&
-                (key->format.pieces[0].open || declare_find_type(table, key->attribute) != VALUE_S);
-        }
-        if (whole)
-            return each;
-    }
-    return NULL;
-}
-
 static bool whole_kind_has_values(const struct declared_table *table, const char *part)
 {
     const struct declared_param *each = table->params;
@@ -203,7 +187,18 @@ static void whole_kind_drop_ambiguous(const struct declared_table *table,
 static const struct declared_record *whole_kind_make(struct arena *arena,
                                                      struct declared_table *table)
 {
-    const struct declared_record *record = whole_kind_find(table);
+    const struct declared_record *record = table->records;
+    for (; record; record = record->next) {
+        bool whole = record->key_count > 0;
+        for (size_t i = 0; i < record->key_count; i++) {
+            const struct declared_key *key = &record->keys[i];
+            whole =
+                whole && whole_kind_plain_part(&key->format) &&
+                (key->format.pieces[0].open || declare_find_type(table, key->attribute) != VALUE_S);
+        }
+        if (whole)
+            break;
+    }
     if (!record && table->records)
         record = whole_kind_add(arena, table);
     if (!record)

@@ -45,28 +45,10 @@ static void generic_view_describe_index(struct buf *out, const struct index_info
     buf_add_char(out, '\n');
 }
 
-/* "1,234,567 items, 2.5 GB" */
-static void generic_view_describe_size(struct buf *out, int64_t items, int64_t bytes)
+static void generic_view_describe(struct buf *out, const struct table_info *info)
 {
     static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
     char digits[32];
-    int count = snprintf(digits, sizeof digits, "%" PRId64, items);
-    for (int i = 0; i < count; i++) {
-        buf_add_text(out, i > 0 && (count - i) % 3 == 0 ? "," : "");
-        buf_add_char(out, digits[i]);
-    }
-    buf_add_text(out, items == 1 ? " item" : " items");
-    if (bytes < 0)
-        return;
-    double size = (double)bytes;
-    size_t unit = 0;
-    for (; size >= 1000 && unit + 1 < sizeof units / sizeof units[0]; unit++)
-        size /= 1000;
-    buf_printf(out, ", %.*f %s", unit > 0 && size < 10 ? 1 : 0, size, units[unit]);
-}
-
-static void generic_view_describe(struct buf *out, const struct table_info *info)
-{
     buf_add_text(out, "Items by ");
     generic_view_describe_keys(out, &info->keys);
     buf_add_text(out, ".\n");
@@ -76,7 +58,18 @@ static void generic_view_describe(struct buf *out, const struct table_info *info
         buf_add_text(out, "The number of items is unknown.");
         return;
     }
-    generic_view_describe_size(out, info->item_count, info->size_bytes);
+    int count = snprintf(digits, sizeof digits, "%" PRId64, info->item_count);
+    for (int i = 0; i < count; i++) { /* "1,234,567 items, 2.5 GB" */
+        buf_add_text(out, i > 0 && (count - i) % 3 == 0 ? "," : "");
+        buf_add_char(out, digits[i]);
+    }
+    buf_add_text(out, info->item_count == 1 ? " item" : " items");
+    double size = (double)info->size_bytes;
+    size_t unit = 0;
+    for (; size >= 1000 && unit + 1 < sizeof units / sizeof units[0]; unit++)
+        size /= 1000;
+    if (info->size_bytes >= 0)
+        buf_printf(out, ", %.*f %s", unit > 0 && size < 10 ? 1 : 0, size, units[unit]);
     buf_add_text(out, " (by DescribeTable, which updates these numbers about every six hours).");
 }
 
@@ -281,25 +274,10 @@ static bool generic_view_is_secret(const struct declared_table *table, const cha
     return false;
 }
 
-/* The part that sorts a listing, if entry names may hold it: not a secret, not a part of the
- * table's key, and not RANK_PARAM, which is the position in names. Else NULL. */
-static const char *generic_view_find_shown_sort(const struct declared_table *table,
-                                                const struct declared_record *record,
-                                                const struct declared_index *index,
-                                                const struct generic_index_parts *parts)
-{
-    const char *sort = parts->bound < parts->count ? parts->parts[parts->bound] : NULL;
-    if (!sort || strcmp(sort, RANK_PARAM) == 0 || generic_view_is_bound(parts, sort))
-        return NULL;
-    for (size_t i = 0; i < record->key_count; i++)
-        if (strcmp(format_whole_param(&record->keys[i].format), sort) == 0)
-            return NULL;
-    const char *attribute = index->sort[parts->bound - index->partition_count].attribute;
-    return generic_view_is_secret(table, attribute) ? NULL : sort;
-}
-
 /* The format of an entry's name in an index's listing: the part that sorts it, and the parts of the
- * table's key that the path does not bind. NULL where that is one part, which is the default. */
+ * table's key that the path does not bind. The former is omitted if it is a secret, in the table's
+ * key, or called RANK_PARAM, which is the position in names. NULL where one part is left, which is
+ * the default. */
 static const char *generic_view_name_entries(struct arena *arena,
                                              const struct declared_table *table,
                                              const struct declared_record *record,
@@ -307,9 +285,14 @@ static const char *generic_view_name_entries(struct arena *arena,
                                              const struct generic_index_parts *parts)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
-    const char *sort = generic_view_find_shown_sort(table, record, index, parts);
+    const char *sort = parts->bound < parts->count ? parts->parts[parts->bound] : NULL;
+    bool shown = sort && strcmp(sort, RANK_PARAM) != 0 && !generic_view_is_bound(parts, sort) &&
+                 !generic_view_is_secret(
+                     table, index->sort[parts->bound - index->partition_count].attribute);
     size_t count = 0;
-    if (sort)
+    for (size_t i = 0; i < record->key_count; i++)
+        shown = shown && strcmp(format_whole_param(&record->keys[i].format), sort) != 0;
+    if (shown)
         buf_printf(&name, "{%s},", sort);
     for (size_t i = 0; i < record->key_count; i++) {
         const char *part = format_whole_param(&record->keys[i].format);
@@ -317,7 +300,7 @@ static const char *generic_view_name_entries(struct arena *arena,
             buf_printf(&name, "%s{%s}", count++ ? "," : "", part);
     }
     arena->failed = arena->failed || name.failed;
-    bool more = count > 1 || (count == 1 && strchr(buf_text(&name), ','));
+    bool more = count > 1 || (count == 1 && shown);
     return more ? arena_text(arena, buf_span(&name)) : NULL;
 }
 

@@ -52,24 +52,6 @@ static enum value_type data_model_find_type(struct json entity, struct span temp
     return VALUE_S;
 }
 
-/* Reads the template VALUE of a key attribute. */
-static enum kind_key data_model_read_template(struct data_model_table *to, struct json value,
-                                              struct format *format, enum value_type *type)
-{
-    const struct key_template_parts parts = {.names = &to->names, .notation = KEY_TEMPLATE_BRACES};
-    const char *text = import_reader_text(to->reader, value);
-    if (!json_present(value) || json_is(value, JSON_NULL))
-        return KIND_KEY_ABSENT;
-    const char *wrong =
-        text ? key_template_parse(&parts, span_text(text), format) : "it is not a text";
-    if (wrong) {
-        import_reader_leave_out(to->reader, value, "this template: %s", wrong);
-        return KIND_KEY_LEFT_OUT;
-    }
-    *type = data_model_find_type(to->entity, span_text(text));
-    return KIND_KEY_FOUND;
-}
-
 /* One attribute's name, or a list of names. */
 static void data_model_read_index_side(struct data_model_table *to, struct json owner,
                                        const char *name, bool sort, struct declared_index *index)
@@ -148,7 +130,18 @@ static enum kind_key data_model_find_key(void *context, const char *attribute,
     struct json each = json_first(json_member(to->entity, "gsi_mappings"));
     for (; json_present(each) && !json_present(template); each = json_next(each))
         template = data_model_find_template(to, each, attribute);
-    return data_model_read_template(to, template, format, type);
+    if (!json_present(template) || json_is(template, JSON_NULL))
+        return KIND_KEY_ABSENT;
+    const struct key_template_parts parts = {.names = &to->names, .notation = KEY_TEMPLATE_BRACES};
+    const char *text = import_reader_text(to->reader, template);
+    const char *wrong =
+        text ? key_template_parse(&parts, span_text(text), format) : "it is not a text";
+    if (wrong) {
+        import_reader_leave_out(to->reader, template, "this template: %s", wrong);
+        return KIND_KEY_LEFT_OUT;
+    }
+    *type = data_model_find_type(to->entity, span_text(text));
+    return KIND_KEY_FOUND;
 }
 
 /* Notes mappings without an index, and those whose template of a key of the table is not the
@@ -218,22 +211,6 @@ static void data_model_open_only_kind(struct declared_table *table)
         }
 }
 
-/* The patterns of those entities that became records. */
-static void data_model_read_patterns(struct data_model_table *to, struct json entities)
-{
-    for (struct json name = json_first(entities); json_present(name);
-         name = json_next(json_next(name))) {
-        struct json patterns = json_member(json_next(name), "access_patterns");
-        const char *kind = import_reader_text(to->reader, name);
-        const struct declared_record *record = kind ? to->table->records : NULL;
-        while (record && strcmp(record->name, kind) != 0)
-            record = record->next;
-        for (struct json each = json_first(patterns); record && json_present(each);
-             each = json_next(each))
-            access_pattern_read(to->reader, to->table, record, &to->names, each);
-    }
-}
-
 static void data_model_read_content(struct data_model_table *to, struct json table)
 {
     struct json entities = json_member(table, "entities");
@@ -248,7 +225,17 @@ static void data_model_read_content(struct data_model_table *to, struct json tab
         import_reader_leave_out(to->reader, table, "this table has no entity that can be imported");
     imported_kinds_finish(to->reader, &to->names, table, to->table, to->keys);
     data_model_open_only_kind(to->table);
-    data_model_read_patterns(to, entities);
+    for (struct json name = json_first(entities); json_present(name);
+         name = json_next(json_next(name))) {
+        struct json patterns = json_member(json_next(name), "access_patterns");
+        const char *kind = import_reader_text(to->reader, name);
+        const struct declared_record *record = kind ? to->table->records : NULL;
+        while (record && strcmp(record->name, kind) != 0)
+            record = record->next;
+        for (struct json each = json_first(patterns); record && json_present(each);
+             each = json_next(each)) /* of an entity that became a kind */
+            access_pattern_read(to->reader, to->table, record, &to->names, each);
+    }
     if (!access_pattern_check_paths(to->reader, to->table, table))
         import_reader_drop_table(to->reader, to->table);
 }

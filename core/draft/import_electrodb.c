@@ -273,21 +273,6 @@ static bool electrodb_is_cast(const struct electrodb_key *key)
             json_string_is(type, SPAN_LITERAL("boolean")));
 }
 
-/* Makes FORMAT that of a key that is a number: one attribute alone, which is the last one of a
- * template. */
-static const char *electrodb_make_number(struct electrodb_key *key, struct format *format)
-{
-    struct json composite = electrodb_composite_of(key->key);
-    const char *only = format->count == 0 && json_count(composite) == 1
-                           ? import_reader_text(key->entity->to->reader, json_first(composite))
-                           : NULL;
-    struct span name = format_whole_param(format) ? key->last_name : span_text(only);
-    if (name.size == 0)
-        return "a key that is cast to a number has one attribute";
-    *format = (struct format){0};
-    return key_template_add_part(&key->entity->to->names, format, name);
-}
-
 static enum kind_key electrodb_read_key(struct electrodb_key *key, struct format *format,
                                         enum value_type *type)
 {
@@ -309,8 +294,16 @@ static enum kind_key electrodb_read_key(struct electrodb_key *key, struct format
     bool numeric = text && !json_present(json_member(key->key, "cast")) &&
                    format_whole_param(format) && electrodb_is_number(key->last);
     if (!wrong && (cast || numeric || electrodb_is_cast(key))) {
+        /* a key that is a number is one attribute alone: the last one, if there is a template */
+        struct json composite = electrodb_composite_of(key->key);
+        const char *only = format->count == 0 && json_count(composite) == 1
+                               ? import_reader_text(key->entity->to->reader, json_first(composite))
+                               : NULL;
+        struct span name = format_whole_param(format) ? key->last_name : span_text(only);
         *type = VALUE_N;
-        wrong = electrodb_make_number(key, format);
+        *format = (struct format){0};
+        wrong = name.size ? key_template_add_part(&key->entity->to->names, format, name)
+                          : "a key that is cast to a number has one attribute";
     }
     if (wrong)
         electrodb_leave_out(key->entity, key->key, wrong);

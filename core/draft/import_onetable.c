@@ -141,21 +141,6 @@ static enum kind_key onetable_find_key(void *context, const char *attribute, str
     return KIND_KEY_ABSENT;
 }
 
-/* Notes unique attributes: each has items of its own, which are no kind of the map. */
-static void onetable_note_unique(struct onetable_schema *schema, struct json attributes)
-{
-    for (struct json name = json_first(attributes), each; json_present(name);
-         name = json_next(each)) {
-        each = json_next(name);
-        if (onetable_is_true(json_member(each, "unique")))
-            onetable_leave_out(
-                schema, name,
-                json_present(json_member(each, "scope"))
-                    ? "the items that make it unique in its scope are no kind of the map"
-                    : "the items that make it unique are no kind of the map");
-    }
-}
-
 static void onetable_read_models(struct onetable_schema *schema, struct json models)
 {
     for (struct json name = json_first(models), each; json_present(name); name = json_next(each)) {
@@ -168,7 +153,13 @@ static void onetable_read_models(struct onetable_schema *schema, struct json mod
             continue;
         }
         imported_kinds_add(schema->reader, schema->table, &kind);
-        onetable_note_unique(schema, each);
+        for (struct json own = json_first(each); json_present(own); own = json_next(json_next(own)))
+            if (onetable_is_true(json_member(json_next(own), "unique")))
+                onetable_leave_out(
+                    schema, own,
+                    json_present(json_member(json_next(own), "scope"))
+                        ? "the items that make it unique in its scope are no kind of the map"
+                        : "the items that make it unique are no kind of the map");
         import_reader_add_secrets(schema->reader, schema->table, each, "map");
     }
 }

@@ -44,20 +44,9 @@ static struct finding_at import_reader_at(struct import_reader *reader, struct j
     return finding_at(&reader->last);
 }
 
-static const char *import_reader_describe_place(struct import_reader *reader, struct json at)
-{
-    CLEAN_UP(buf_clean_up) struct buf way = {0};
-    CLEAN_UP(buf_clean_up) struct buf where = {0};
-    import_reader_add_way(json_root(reader->doc), json_offset(at), &way);
-    buf_printf(&where, "line %u", import_reader_at(reader, at).line);
-    if (way.size > 0)
-        buf_printf(&where, ", %s", buf_text(&way));
-    where.failed = where.failed || way.failed;
-    return declare_text(reader->arena, &where);
-}
-
 void import_reader_leave_out(struct import_reader *reader, struct json at, const char *why, ...)
 {
+    CLEAN_UP(buf_clean_up) struct buf way = {0}, where = {0};
     char text[512];
     if (++reader->notes > IMPORT_MAX_NOTES)
         return;
@@ -68,7 +57,12 @@ void import_reader_leave_out(struct import_reader *reader, struct json at, const
     struct left_out *note = arena_alloc(reader->arena, sizeof *note);
     if (!note)
         return;
-    *note = (struct left_out){.where = import_reader_describe_place(reader, at),
+    import_reader_add_way(json_root(reader->doc), json_offset(at), &way);
+    buf_printf(&where, "line %u", import_reader_at(reader, at).line);
+    if (way.size > 0)
+        buf_printf(&where, ", %s", buf_text(&way));
+    where.failed = where.failed || way.failed;
+    *note = (struct left_out){.where = declare_text(reader->arena, &where),
                               .why = arena_text(reader->arena, span_text(text))};
     *reader->next_left_out = note;
     reader->next_left_out = &note->next;

@@ -120,24 +120,6 @@ static const char *toolbox_find_computation(struct json attribute)
     return NULL;
 }
 
-/* Adds the attribute's only value, or a part. Returns NULL, or the reason why not. */
-static const char *toolbox_add_value(const struct toolbox_entity *entity, struct json name,
-                                     struct json attribute, struct format *format)
-{
-    struct json values = json_member(attribute, "enum"), only = json_first(values);
-    struct import_reader *reader = entity->reader;
-    const char *text = import_reader_text(reader, json_count(values) == 1 ? only : name);
-    if (!text)
-        return "it has no name, or its only value is no text";
-    if (json_count(values) == 1)
-        return key_template_add_literal(reader->arena, format, span_text(text));
-    const char *wrong = key_template_add_part(entity->names, format, span_text(text));
-    if (!wrong && json_count(values) > 1)
-        import_reader_add_values(reader, entity->to, format->pieces[format->count - 1].param,
-                                 values);
-    return wrong;
-}
-
 /* Reads the format of an attribute that is a key. Returns NULL, or the reason why not. */
 static const char *toolbox_read_key(const struct toolbox_entity *entity, struct json name,
                                     struct json attribute, struct format *format,
@@ -157,8 +139,18 @@ static const char *toolbox_read_key(const struct toolbox_entity *entity, struct 
         wrong = "out of memory";
     if (!wrong)
         wrong = key_template_add_literal(arena, format, buf_span(&wrapping.before));
+    /* an attribute with one value is a text of the key, another one is a part */
+    struct json values = json_member(attribute, "enum");
+    bool constant = json_count(values) == 1;
+    const char *text = import_reader_text(entity->reader, constant ? json_first(values) : name);
+    if (!wrong && !text)
+        wrong = "it has no name, or its only value is no text";
     if (!wrong)
-        wrong = toolbox_add_value(entity, name, attribute, format);
+        wrong = constant ? key_template_add_literal(arena, format, span_text(text))
+                         : key_template_add_part(entity->names, format, span_text(text));
+    if (!wrong && json_count(values) > 1)
+        import_reader_add_values(entity->reader, entity->to,
+                                 format->pieces[format->count - 1].param, values);
     if (!wrong)
         wrong = key_template_add_literal(arena, format, buf_span(&wrapping.after));
     buf_clean_up(&wrapping.before);

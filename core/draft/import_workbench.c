@@ -193,17 +193,6 @@ static bool workbench_is_format(struct span alias)
            (memchr(alias.data, '<', alias.size) && memchr(alias.data, '>', alias.size));
 }
 
-/* Whether the facet has sample items and all have VALUE in ATTRIBUTE: then the alias is the key's
- * text. */
-static bool workbench_is_in_samples(struct json facet, const char *attribute, struct span value)
-{
-    struct json samples = json_member(facet, "TableData");
-    for (struct json each = json_first(samples); json_present(each); each = json_next(each))
-        if (!json_string_is(json_member(json_member(each, attribute), "S"), value))
-            return false;
-    return json_count(samples) > 0;
-}
-
 static const char *workbench_parse_alias(struct workbench_table *to, struct span alias,
                                          struct format *format)
 {
@@ -229,12 +218,16 @@ static enum kind_key workbench_read_alias(struct workbench_table *to, const char
     if (!alias)
         return KIND_KEY_ABSENT;
     const char *wrong = NULL;
+    struct json samples = json_member(to->facet, "TableData");
+    bool constant = json_count(samples) > 0; /* all sample items have the alias in the key */
+    for (struct json each = json_first(samples); json_present(each); each = json_next(each))
+        constant = constant &&
+                   json_string_is(json_member(json_member(each, attribute), "S"), span_text(alias));
     if (type != VALUE_S && workbench_is_format(span_text(alias)))
         wrong = "a key that is not a text has no parts";
     else if (type != VALUE_S)
         wrong = key_template_add_part(&to->names, format, span_text(attribute));
-    else if (workbench_is_format(span_text(alias)) ||
-             workbench_is_in_samples(to->facet, attribute, span_text(alias)))
+    else if (constant || workbench_is_format(span_text(alias)))
         wrong = workbench_parse_alias(to, span_text(alias), format);
     else
         wrong = "it is not a key format such as \"USER#{id}\"";

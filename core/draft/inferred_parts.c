@@ -291,17 +291,8 @@ static const char *inferred_parts_resolve_name(struct inferred_table *inferred,
     return name;
 }
 
-/* The piece at AT of a key; with OPEN, the rest of the key from there on. */
-static struct span inferred_parts_cut_piece(struct span key, char separator, size_t at, bool open)
-{
-    const char *end;
-    for (; at > 0 && (end = memchr(key.data, separator, key.size)); at--)
-        key = span_from(key, (size_t)(end - key.data) + 1);
-    end = open ? NULL : memchr(key.data, separator, key.size);
-    return end ? span_of(key.data, (size_t)(end - key.data)) : key;
-}
-
-/* The value of the part at AT in each item of KIND. */
+/* The value of the part at AT in each item of KIND: a token, or the rest of the key if it is open.
+ */
 static const struct span *inferred_parts_find_values(struct inferred_table *inferred,
                                                      const struct inferred_kind *kind,
                                                      const struct column *column,
@@ -310,11 +301,17 @@ static const struct span *inferred_parts_find_values(struct inferred_table *infe
 {
     struct span *values = arena_array(&inferred->work, kind->count, sizeof *values);
     for (size_t i = 0; values && i < kind->count; i++) {
-        const struct sampled_attribute *key =
+        const struct sampled_attribute *attribute =
             row_of[i] == SIZE_MAX ? NULL
                                   : sampled_item_find(column->items[row_of[i]], column->attribute);
-        if (key && key->value.data)
-            values[i] = inferred_parts_cut_piece(key->value, column->separator, at, token->open);
+        if (!attribute || !attribute->value.data)
+            continue;
+        struct span key = attribute->value;
+        const char *end;
+        for (size_t k = at; k > 0 && (end = memchr(key.data, column->separator, key.size)); k--)
+            key = span_from(key, (size_t)(end - key.data) + 1);
+        end = token->open ? NULL : memchr(key.data, column->separator, key.size);
+        values[i] = end ? span_of(key.data, (size_t)(end - key.data)) : key;
         if (values[i].size >= token->label.size)
             values[i] = span_from(values[i], token->label.size);
     }
