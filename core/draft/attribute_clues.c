@@ -162,9 +162,16 @@ static bool clue_names_an_end(struct span name)
     return clue_has_one_of(name, words, true);
 }
 
-/* The last word of NAME, without numbers: "At" of "createdAt", "date" of "order_date_2". */
-static struct span clue_last_word(struct span name)
+bool clue_names_a_date(struct span name)
 {
+    static const char *const words[] = {
+        "at",       "on",        "date",      "day",       "week",    "month",   "year",
+        "time",     "timestamp", "datetime",  "when",      "ts",      "created", "updated",
+        "modified", "createdat", "updatedat", "orderdate", "started", NULL};
+    static const char *const no_dates[] = {"at", "on", NULL};
+    if (clue_has_one_of(name, no_dates, false) || clue_names_an_end(name))
+        return false;
+    /* the last word, without numbers: "At" of "createdAt", "date" of "order_date_2" */
     while (name.size > 0 &&
            (ascii_is_digit(name.data[name.size - 1]) || name.data[name.size - 1] == '_'))
         name.size--;
@@ -173,18 +180,7 @@ static struct span clue_last_word(struct span name)
         from--;
     if (from > 0 && from < name.size && ascii_is_upper(name.data[from - 1]))
         from--;
-    return span_from(name, from);
-}
-
-bool clue_names_a_date(struct span name)
-{
-    static const char *const words[] = {
-        "at",       "on",        "date",      "day",       "week",    "month",   "year",
-        "time",     "timestamp", "datetime",  "when",      "ts",      "created", "updated",
-        "modified", "createdat", "updatedat", "orderdate", "started", NULL};
-    static const char *const no_dates[] = {"at", "on", NULL};
-    return !clue_has_one_of(name, no_dates, false) && !clue_names_an_end(name) &&
-           clue_has_one_of(clue_last_word(name), words, false);
+    return clue_has_one_of(span_from(name, from), words, false);
 }
 
 enum clue_dating clue_dating(struct span name)

@@ -23,18 +23,6 @@ static bool electro_keys_is_among(const struct entity_keys *keys, size_t row)
            span_equal(electro_keys_find_entity(keys->column->items[row]), keys->entity);
 }
 
-static size_t electro_keys_count_tokens(const struct column *column, struct span entity)
-{
-    size_t counts[KEY_SHAPE_MAX_TOKENS + 1] = {0}, best = 0;
-    for (size_t row = 0; row < column->count; row++)
-        if (span_equal(electro_keys_find_entity(column->items[row]), entity))
-            counts[column->shapes[row].count]++;
-    for (size_t i = 1; i <= KEY_SHAPE_MAX_TOKENS; i++)
-        if (counts[i] > counts[best] || best == 0)
-            best = i;
-    return best;
-}
-
 static const struct token *electro_keys_token(const struct entity_keys *keys, size_t row, size_t at)
 {
     return &keys->column->shapes[row].tokens[at];
@@ -142,7 +130,14 @@ void electro_keys_split_column(struct column *column)
             first = !span_equal(electro_keys_find_entity(column->items[before]), entity);
         if (!first)
             continue;
-        struct entity_keys keys = {column, entity, row, electro_keys_count_tokens(column, entity)};
+        struct entity_keys keys = {.column = column, .entity = entity, .first = row};
+        size_t counts[KEY_SHAPE_MAX_TOKENS + 1] = {0};
+        for (size_t other = row; other < column->count; other++)
+            if (span_equal(electro_keys_find_entity(column->items[other]), entity))
+                counts[column->shapes[other].count]++;
+        for (size_t i = 1; i <= KEY_SHAPE_MAX_TOKENS; i++)
+            if (counts[i] > counts[keys.tokens] || keys.tokens == 0)
+                keys.tokens = i;
         while (keys.first < column->count && !electro_keys_is_among(&keys, keys.first))
             keys.first++;
         if (keys.first < column->count)

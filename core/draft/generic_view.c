@@ -342,24 +342,6 @@ static void generic_view_add_index_step(const struct generic_paths *paths, const
     path->failed = path->failed || step.failed;
 }
 
-/* The directories of PATH, one for each value of part AT, which is of the index's sort key. */
-static void generic_view_add_group(struct generic_paths *paths, const struct declared_index *index,
-                                   const struct generic_index_parts *parts, size_t at,
-                                   const struct buf *path)
-{
-    struct generic_index_parts above = *parts;
-    const char *attribute = index->sort[at - index->partition_count].attribute;
-    above.bound = at;
-    if (generic_view_is_bound(&above, parts->parts[at]) ||
-        generic_view_is_secret(paths->table, attribute))
-        return;
-    paths->arena->failed = paths->arena->failed || path->failed;
-    struct view view = {.path = buf_text(path), .kind = paths->kind, .index = index->name};
-    struct declared_path *group = declared_views_add(paths->arena, paths->table, &view);
-    if (group)
-        group->groups = true;
-}
-
 static void generic_view_add_index(struct generic_paths *paths, const struct declared_index *index)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
@@ -369,8 +351,18 @@ static void generic_view_add_index(struct generic_paths *paths, const struct dec
     buf_add_text(&path, "by/");
     generic_view_add_index_step(paths, index->name, &path);
     for (size_t i = 0; i < parts.bound; i++) {
-        if (i >= index->partition_count)
-            generic_view_add_group(paths, index, &parts, i, &path);
+        struct generic_index_parts above = parts;
+        above.bound = i;
+        if (i >= index->partition_count && !generic_view_is_bound(&above, parts.parts[i]) &&
+            !generic_view_is_secret(paths->table,
+                                    index->sort[i - index->partition_count].attribute)) {
+            /* directories, one for each value of this part of the sort key */
+            paths->arena->failed = paths->arena->failed || path.failed;
+            struct view view = {.path = buf_text(&path), .kind = paths->kind, .index = index->name};
+            struct declared_path *group = declared_views_add(paths->arena, paths->table, &view);
+            if (group)
+                group->groups = true;
+        }
         buf_printf(&path, "{%s}/", parts.parts[i]);
     }
     paths->arena->failed = paths->arena->failed || path.failed;

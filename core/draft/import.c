@@ -117,25 +117,6 @@ static bool import_read_model(struct arena *arena, const char *file, const struc
            error_set(err, ERROR_INVALID, "%s: this %s describes no table", file, format->name);
 }
 
-/* Sets ERR for a TEXT that is no JSON. It may be a map, which has comments. */
-static bool import_refuse_text(const char *file, struct span text, const struct json_doc *doc,
-                               const struct json_fault *fault, struct error *err)
-{
-    struct json_position at = {0};
-    struct json_doc commented;
-    struct json_fault ignored = {0};
-    bool map = json_parse(&commented, text, JSON_COMMENTS, &ignored) &&
-               import_is_map(json_root(&commented));
-    json_clean_up(&commented);
-    if (map)
-        return import_refuse_map(file, err);
-    if (import_refuse_infrastructure(file, text, err))
-        return false;
-    json_position_move(&at, doc, fault->offset);
-    return error_set(err, ERROR_INVALID, "%s:%u:%u: this is no JSON: %s", file, at.lines + 1,
-                     at.characters + 1, fault->what);
-}
-
 bool import_model(struct arena *arena, const char *file, struct span text, struct imported *out,
                   struct error *err)
 {
@@ -146,12 +127,24 @@ bool import_model(struct arena *arena, const char *file, struct span text, struc
                          IMPORT_MAX_BYTES >> 20);
     bool read = json_parse_within(&doc, text, IMPORT_MAX_VALUES, &fault);
     bool done = false;
-    if (read)
+    if (read) {
         done = import_read_model(arena, file, &doc, out, err);
-    else if (strcmp(fault.what, "out of memory") == 0)
+    } else if (strcmp(fault.what, "out of memory") == 0) {
         error_no_memory(err);
-    else
-        import_refuse_text(file, text, &doc, &fault, err);
+    } else { /* it may be a map, which has comments */
+        struct json_doc commented;
+        struct json_fault ignored = {0};
+        struct json_position at = {0};
+        if (json_parse(&commented, text, JSON_COMMENTS, &ignored) &&
+            import_is_map(json_root(&commented))) {
+            import_refuse_map(file, err);
+        } else if (!import_refuse_infrastructure(file, text, err)) {
+            json_position_move(&at, &doc, fault.offset);
+            error_set(err, ERROR_INVALID, "%s:%u:%u: this is no JSON: %s", file, at.lines + 1,
+                      at.characters + 1, fault.what);
+        }
+        json_clean_up(&commented);
+    }
     json_clean_up(&doc);
     return done;
 }
@@ -162,7 +155,6 @@ bool import_model(struct arena *arena, const char *file, struct span text, struc
 
 /* A part of the partition keys of all kinds that have the same format as FIRST. */
 struct shared_part {
-    struct arena *arena;
     struct declared_table *table;
     struct declared_record *first;
     size_t piece;
@@ -232,8 +224,8 @@ static bool import_has_param(const struct declared_table *table, const char *nam
     return false;
 }
 
-/* Gives the part one name in all kinds, if some name suits, and notes the model's own name. */
-static void import_merge_part(const struct shared_part *part)
+/* The first name of the part that suits all kinds; NULL when no name does. */
+static const char *import_choose_name(const struct shared_part *part)
 {
     const char *name = NULL;
     for (struct declared_record *kind = part->first; kind && !name; kind = kind->next) {
@@ -246,30 +238,34 @@ static void import_merge_part(const struct shared_part *part)
                 name = NULL;
         }
     }
-    for (struct declared_record *kind = part->first; kind && name; kind = kind->next) {
-        CLEAN_UP(buf_clean_up) struct buf note = {0};
-        const char *own = import_find_part(part, kind);
-        if (!own || strcmp(own, name) == 0)
-            continue;
-        import_rename_in_kind(part->table, kind, own, name);
-        buf_printf(&note, "%s%sThe model's name of {%s} in these keys is {%s}.",
-                   kind->note ? kind->note : "", kind->note ? " " : "", name, own);
-        kind->note = declare_text(part->arena, &note);
-    }
+    return name;
 }
 
+/* Gives each such part one name in all kinds, if some name suits, and notes the model's own name.
+ */
 static void import_merge_parts(struct arena *arena, struct declared_table *table)
 {
-    for (struct declared_record *kind = table->records; kind; kind = kind->next) {
-        const struct format *format = &kind->keys[0].format;
-        const struct declared_record *first = table->records;
-        while (first != kind && !format_alike(&first->keys[0].format, format))
-            first = first->next;
-        if (kind->key_count == 0 || first != kind)
+    for (struct declared_record *first = table->records; first; first = first->next) {
+        const struct declared_record *before = table->records;
+        while (before != first && !format_alike(&before->keys[0].format, &first->keys[0].format))
+            before = before->next;
+        if (first->key_count == 0 || before != first)
             continue;
-        for (size_t i = 0; i < format->count; i++)
-            if (format->pieces[i].param)
-                import_merge_part(&(struct shared_part){arena, table, kind, i});
+        for (size_t i = 0; i < first->keys[0].format.count; i++) {
+            const struct shared_part part = {table, first, i};
+            const char *name =
+                first->keys[0].format.pieces[i].param ? import_choose_name(&part) : NULL;
+            for (struct declared_record *kind = first; kind && name; kind = kind->next) {
+                CLEAN_UP(buf_clean_up) struct buf note = {0};
+                const char *own = import_find_part(&part, kind);
+                if (!own || strcmp(own, name) == 0)
+                    continue;
+                import_rename_in_kind(table, kind, own, name);
+                buf_printf(&note, "%s%sThe model's name of {%s} in these keys is {%s}.",
+                           kind->note ? kind->note : "", kind->note ? " " : "", name, own);
+                kind->note = declare_text(arena, &note);
+            }
+        }
     }
 }
 

@@ -301,22 +301,6 @@ void import_reader_add_values(struct import_reader *reader, struct declared_tabl
 
 /* Secrets. */
 
-/* Whether the attribute can hold a secret text: a number or a boolean can't. */
-static bool import_reader_may_hold_text(struct json attribute)
-{
-    static const char *const others[] = {"number",  "boolean", "date", "integer",
-                                         "decimal", "N",       "NS",   "BOOL"};
-    struct json workbench = json_member(attribute, "AttributeType");
-    struct span type;
-    if (!json_plain_string(json_member(attribute, "type"), &type) &&
-        !json_plain_string(workbench, &type))
-        return true;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (type.size == strlen(others[i]) && strncasecmp(type.data, others[i], type.size) == 0)
-            return false;
-    return true;
-}
-
 /* Declares the attribute NAME as a secret. False when there are too many. */
 static bool import_reader_declare_secret(struct arena *arena, struct declared_table *table,
                                          const char *name)
@@ -345,11 +329,19 @@ static bool import_reader_is_secret_name(struct import_reader *reader, struct js
 void import_reader_add_secret(struct import_reader *reader, struct declared_table *table,
                               struct json name, struct json stored, struct json attribute)
 {
+    static const char *const no_texts[] = {"number",  "boolean", "date", "integer",
+                                           "decimal", "N",       "NS",   "BOOL"};
+    struct json workbench = json_member(attribute, "AttributeType");
+    struct span type;
     bool stated = json_is(json_member(attribute, "crypt"), JSON_TRUE) ||
                   json_is(json_member(attribute, "hidden"), JSON_TRUE);
     bool named =
-        import_reader_may_hold_text(attribute) && (import_reader_is_secret_name(reader, name) ||
-                                                   import_reader_is_secret_name(reader, stored));
+        import_reader_is_secret_name(reader, name) || import_reader_is_secret_name(reader, stored);
+    if (json_plain_string(json_member(attribute, "type"), &type) ||
+        json_plain_string(workbench, &type))
+        for (size_t i = 0; i < sizeof no_texts / sizeof no_texts[0]; i++)
+            named = named && (type.size != strlen(no_texts[i]) ||
+                              strncasecmp(type.data, no_texts[i], type.size) != 0);
     const char *text = stated || named ? import_reader_text(reader, stored) : NULL;
     if (!text)
         return;

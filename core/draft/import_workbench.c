@@ -54,25 +54,6 @@ static const struct workbench_attribute *workbench_find_attribute(const struct w
     return NULL;
 }
 
-/* Stores the type of a key attribute: "S", "N" or "B". Each text may be NULL, which is noted. */
-static void workbench_add_attribute(struct workbench_table *to, struct json at, const char *name,
-                                    const char *type)
-{
-    enum value_type found = VALUE_S;
-    if (!name || !type)
-        return;
-    while (found <= VALUE_B && strcmp(type, value_type_name(found)) != 0)
-        found++;
-    if (found > VALUE_B)
-        import_reader_leave_out(to->reader, at,
-                                "the type of a key attribute is S, N or B, and not \"%s\"", type);
-    else if (to->attribute_count == WORKBENCH_MAX_ATTRIBUTES)
-        import_reader_leave_out(to->reader, at, "a table has at most %d key attributes",
-                                WORKBENCH_MAX_ATTRIBUTES);
-    else
-        to->attributes[to->attribute_count++] = (struct workbench_attribute){name, found};
-}
-
 /* Reads the MEMBER of OWNER's KeyAttributes, if there is one, as the partition key or, with SORT,
  * as the sort key of KEYS. False with a note when it can't be a key. */
 static bool workbench_read_key(struct workbench_table *to, struct json owner, const char *member,
@@ -85,9 +66,21 @@ static bool workbench_read_key(struct workbench_table *to, struct json owner, co
     const char *type = workbench_needed_text(to->reader, key, "AttributeType");
     if (!name)
         return false;
-    if (!workbench_find_attribute(to, name))
-        workbench_add_attribute(to, key, name, type);
     const struct workbench_attribute *attribute = workbench_find_attribute(to, name);
+    if (!attribute && type) {
+        enum value_type found = VALUE_S;
+        while (found <= VALUE_B && strcmp(type, value_type_name(found)) != 0)
+            found++;
+        if (found > VALUE_B)
+            import_reader_leave_out(
+                to->reader, key, "the type of a key attribute is S, N or B, and not \"%s\"", type);
+        else if (to->attribute_count == WORKBENCH_MAX_ATTRIBUTES)
+            import_reader_leave_out(to->reader, key, "a table has at most %d key attributes",
+                                    WORKBENCH_MAX_ATTRIBUTES);
+        else
+            to->attributes[to->attribute_count++] = (struct workbench_attribute){name, found};
+        attribute = workbench_find_attribute(to, name);
+    }
     if (!attribute) {
         import_reader_leave_out(to->reader, key, "the key attribute \"%s\" has no type", name);
         return false;

@@ -14,21 +14,11 @@ static bool imported_kinds_is_own_key(const struct imported_kind *kind, const ch
            (kind->keys[1] && strcmp(kind->keys[1], attribute) == 0);
 }
 
-/* Whether the attribute's type is known: declared, or text by default, from a kind that was added
- * before. */
-static bool imported_kinds_is_settled(const struct declared_table *table, const char *attribute)
+/* Key attribute I of an index: first those of the partition key, then those of the sort key. */
+static struct declared_key *imported_kinds_index_key(struct declared_index *index, size_t i)
 {
-    if (declare_find_type(table, attribute) != VALUE_S ||
-        declare_is_table_key(table, span_text(attribute)))
-        return true;
-    for (const struct declared_index *index = table->indexes; index; index = index->next)
-        for (size_t i = 0; i < KEY_MAX_ATTRIBUTES; i++)
-            if ((i < index->partition_count && index->partition[i].by_kind &&
-                 strcmp(index->partition[i].attribute, attribute) == 0) ||
-                (i < index->sort_count && index->sort[i].by_kind &&
-                 strcmp(index->sort[i].attribute, attribute) == 0))
-                return true;
-    return false;
+    return i < index->partition_count ? &index->partition[i]
+                                      : &index->sort[i - index->partition_count];
 }
 
 /* KIND's format of an attribute, which must have one type in all kinds. */
@@ -41,11 +31,18 @@ static enum kind_key imported_kinds_find_key(struct import_reader *reader,
     enum kind_key found = kind->key(kind->context, attribute, format, &type);
     if (found != KIND_KEY_FOUND)
         return found;
-    if (imported_kinds_is_settled(table, attribute) &&
-        declare_find_type(table, attribute) != type) {
-        import_reader_leave_out(
-            reader, kind->at, "its %s is of type %s, but of type %s elsewhere in the table",
-            attribute, value_type_name(type), value_type_name(declare_find_type(table, attribute)));
+    /* the type is known if it is declared, or if a kind that was added before has the attribute */
+    enum value_type other = declare_find_type(table, attribute);
+    bool known = other != VALUE_S || declare_is_table_key(table, span_text(attribute));
+    for (struct declared_index *index = table->indexes; index; index = index->next)
+        for (size_t i = 0; i < index->partition_count + index->sort_count; i++) {
+            const struct declared_key *key = imported_kinds_index_key(index, i);
+            known = known || (key->by_kind && strcmp(key->attribute, attribute) == 0);
+        }
+    if (known && other != type) {
+        import_reader_leave_out(reader, kind->at,
+                                "its %s is of type %s, but of type %s elsewhere in the table",
+                                attribute, value_type_name(type), value_type_name(other));
         return KIND_KEY_LEFT_OUT;
     }
     if (type != VALUE_S)
@@ -94,13 +91,6 @@ static struct declared_record *imported_kinds_add_record(struct import_reader *r
             key->format = formats[i];
     }
     return record;
-}
-
-/* Key attribute I of an index: first those of the partition key, then those of the sort key. */
-static struct declared_key *imported_kinds_index_key(struct declared_index *index, size_t i)
-{
-    return i < index->partition_count ? &index->partition[i]
-                                      : &index->sort[i - index->partition_count];
 }
 
 static void imported_kinds_add_to_index(struct import_reader *reader, struct declared_table *table,

@@ -135,42 +135,35 @@ const char *key_template_add_part(struct attribute_parts *names, struct format *
     return key_template_add_spelled(names, format, attribute, FORMAT_ANY_CASE, 0);
 }
 
-/* Reads "5" or "5:0": the number of digits, and the character before shorter numbers. */
-static const char *key_template_read_padding(struct span text, unsigned *pad)
-{
-    const char *colon = memchr(text.data, ':', text.size);
-    size_t digits = colon ? (size_t)(colon - text.data) : text.size;
-    *pad = 0;
-    if (colon && !span_is(span_from(text, digits + 1), "0"))
-        return "a part is padded with another character than 0";
-    for (size_t i = 0; i < digits; i++) {
-        if (!ascii_is_digit(text.data[i]) || *pad > KEY_TEMPLATE_MAX_PAD)
-            return "the size of a padded part is no number";
-        *pad = *pad * 10 + (unsigned)(text.data[i] - '0');
-    }
-    return *pad > 0 && *pad <= KEY_TEMPLATE_MAX_PAD
-               ? NULL
-               : "a part is padded to more digits than a number has";
-}
-
-/* Adds the text between braces: a name, perhaps with a size and a padding character. */
+/* Adds the text between braces: a name, perhaps with a number of digits and the character before
+ * shorter numbers ("name:5", "name:5:0"). */
 static const char *key_template_add_reference(const struct key_template_parts *parts,
                                               struct format *format, struct span reference)
 {
-    const char *colon = memchr(reference.data, ':', reference.size), *wrong = NULL;
-    struct span name =
-        span_of(reference.data, colon ? (size_t)(colon - reference.data) : reference.size);
+    const char *colon = memchr(reference.data, ':', reference.size);
+    size_t size = colon ? (size_t)(colon - reference.data) : reference.size;
+    struct span name = span_of(reference.data, size);
     unsigned pad = 0;
     if (name.size == 0)
         return "a part has no name";
     if (memchr(name.data, '.', name.size) || memchr(name.data, '[', name.size))
         return "a part comes from within another attribute";
-    if (colon)
-        wrong = key_template_read_padding(span_from(reference, name.size + 1), &pad);
-    if (!wrong && pad > 0 && (!parts->is_number || !parts->is_number(parts->context, name)))
-        wrong = "a padded part is no number, so that its value may begin with zeros";
-    if (wrong)
-        return wrong;
+    if (colon) {
+        struct span digits = span_from(reference, size + 1);
+        const char *second = memchr(digits.data, ':', digits.size);
+        if (second && !span_is(span_from(digits, (size_t)(second - digits.data) + 1), "0"))
+            return "a part is padded with another character than 0";
+        digits.size = second ? (size_t)(second - digits.data) : digits.size;
+        for (size_t i = 0; i < digits.size; i++) {
+            if (!ascii_is_digit(digits.data[i]) || pad > KEY_TEMPLATE_MAX_PAD)
+                return "the size of a padded part is no number";
+            pad = pad * 10 + (unsigned)(digits.data[i] - '0');
+        }
+        if (pad == 0 || pad > KEY_TEMPLATE_MAX_PAD)
+            return "a part is padded to more digits than a number has";
+        if (!parts->is_number || !parts->is_number(parts->context, name))
+            return "a padded part is no number, so that its value may begin with zeros";
+    }
     return parts->part ? parts->part(parts->context, name, pad, format)
                        : key_template_add_spelled(parts->names, format, name, FORMAT_ANY_CASE, pad);
 }

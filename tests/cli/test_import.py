@@ -651,10 +651,10 @@ def test_init_says_why_it_wrote_nothing(ddbfs, tmp_path):
     where = {"XDG_CONFIG_HOME": str(tmp_path)}
     got = ddbfs("init", "--yes", "--from", MODELS / "toolbox.json", env=where, expect=1)
     assert '"tables"' in got.text and not list(tmp_path.glob("ddbfs/*"))
-    assert f"{tmp_path}/ddbfs/map.json: is not written: the map is not all that the model says" in got.stderr
+    assert f"{tmp_path}/ddbfs/map.json: was not written: parts of the model were not imported" in got.stderr
     assert "toolbox.json … > FILE" in got.stderr
     got = ddbfs("init", "--yes", "--from", tmp_path / "none", env=where, expect=1)
-    assert "is not written: there is no whole map" in got.stderr
+    assert "was not written: the map is incomplete" in got.stderr
 
 
 # One name for what is written alike.
