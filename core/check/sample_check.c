@@ -76,6 +76,9 @@ static void sample_check_add_mistake(struct sample_check *sample, enum sample_ve
 {
     char text[1024];
     va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     struct mistake *each = sample->mistakes;
     while (each &&
            (each->verdict != verdict || each->line != line || strcmp(each->subject, subject) != 0))
@@ -85,9 +88,6 @@ static void sample_check_add_mistake(struct sample_check *sample, enum sample_ve
         each->last_item = sample->item;
         return;
     }
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     each = arena_alloc(&sample->arena, sizeof *each);
     if (!each)
         return;

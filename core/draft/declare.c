@@ -2,15 +2,6 @@
 
 #include "core/base/ascii.h"
 
-/* Appends NODE to LIST, linked by "next". */
-#define DECLARE_APPEND(type, list, node)                                                           \
-    do {                                                                                           \
-        type **last = &(list);                                                                     \
-        while (*last)                                                                              \
-            last = &(*last)->next;                                                                 \
-        *last = (node);                                                                            \
-    } while (0)
-
 char *declare_text(struct arena *arena, const struct buf *buf)
 {
     arena->failed = arena->failed || buf->failed;
@@ -45,7 +36,10 @@ struct declared_record *declare_record(struct arena *arena, struct declared_tabl
     if (!record)
         return NULL;
     record->name = declare_store(arena, name);
-    DECLARE_APPEND(struct declared_record, table->records, record);
+    struct declared_record **last = &table->records;
+    while (*last)
+        last = &(*last)->next;
+    *last = record;
     return record;
 }
 
@@ -57,7 +51,10 @@ struct declared_index *declare_index(struct arena *arena, struct declared_table 
         return NULL;
     index->name = declare_store(arena, name);
     index->projects = PROJECTS_SOME;
-    DECLARE_APPEND(struct declared_index, table->indexes, index);
+    struct declared_index **last = &table->indexes;
+    while (*last)
+        last = &(*last)->next;
+    *last = index;
     return index;
 }
 
@@ -68,7 +65,10 @@ struct declared_type *declare_type(struct arena *arena, struct declared_table *t
     if (!declared)
         return NULL;
     *declared = (struct declared_type){.attribute = declare_store(arena, attribute), .type = type};
-    DECLARE_APPEND(struct declared_type, table->types, declared);
+    struct declared_type **last = &table->types;
+    while (*last)
+        last = &(*last)->next;
+    *last = declared;
     return declared;
 }
 
@@ -83,7 +83,10 @@ struct declared_path *declare_path(struct arena *arena, struct declared_table *t
         .list = span_ends(span_text(path), SPAN_LITERAL("/")),
         .ttl_ms = -1,
     };
-    DECLARE_APPEND(struct declared_path, table->paths, declared);
+    struct declared_path **last = &table->paths;
+    while (*last)
+        last = &(*last)->next;
+    *last = declared;
     return declared;
 }
 
@@ -108,7 +111,10 @@ void declare_where(struct arena *arena, struct declared_path *path, const char *
         .value = declare_format(arena, value),
         .upper = upper ? declare_format(arena, upper) : (struct format){0},
     };
-    DECLARE_APPEND(struct declared_condition, path->wheres, condition);
+    struct declared_condition **last = &path->wheres;
+    while (*last)
+        last = &(*last)->next;
+    *last = condition;
 }
 
 bool declare_kind_format(struct arena *arena, struct declared_key *key, const char *kind,
