@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -14,30 +15,11 @@
 #include "core/map/link.h"
 #include "core/map/table_members.h"
 
-static bool map_read_prefix(struct map_reader *reader, struct json value, void *target)
+/* "" is the same as no prefix. */
+static bool map_read_prefix(struct map_reader *reader, struct json value, const char *what,
+                            void *out)
 {
-    struct map_environment *environment = target;
-    if (json_string_is(value, SPAN_LITERAL("")))
-        return true; /* as if it were left out */
-    return map_read_format(reader, value, "\"prefix\"", &environment->prefix);
-}
-
-static bool map_read_profile(struct map_reader *reader, struct json value, void *target)
-{
-    struct map_environment *environment = target;
-    return map_read_text(reader, value, "\"profile\"", &environment->profile);
-}
-
-static bool map_read_region(struct map_reader *reader, struct json value, void *target)
-{
-    struct map_environment *environment = target;
-    return map_read_text(reader, value, "\"region\"", &environment->region);
-}
-
-static bool map_read_endpoint(struct map_reader *reader, struct json value, void *target)
-{
-    struct map_environment *environment = target;
-    return map_read_text(reader, value, "\"endpoint\"", &environment->endpoint_url);
+    return json_string_is(value, SPAN_LITERAL("")) || map_read_format(reader, value, what, out);
 }
 
 /* Each parameter of the name stands in the prefix, once, and the other way round: so a table's
@@ -71,16 +53,16 @@ static bool map_read_environment(struct map_reader *reader, const char *name, st
                                  struct json value, void *target)
 {
     static const struct map_member members[] = {
-        {"prefix", map_read_prefix},
-        {"profile", map_read_profile},
-        {"region", map_read_region},
-        {"endpoint", map_read_endpoint},
+        {"prefix", map_read_prefix, offsetof(struct map_environment, prefix), NULL},
+        {"profile", map_read_text, offsetof(struct map_environment, profile), NULL},
+        {"region", map_read_text, offsetof(struct map_environment, region), NULL},
+        {"endpoint", map_read_text, offsetof(struct map_environment, endpoint_url), NULL},
         {0},
     };
     struct map *map = target;
-    struct map_environment *environment = arena_alloc(&map->arena, sizeof *environment);
+    struct map_environment *environment = map_alloc(reader, sizeof *environment);
     if (!environment)
-        return findings_no_memory(reader->findings);
+        return false;
     environment->line = map_at(reader, at).line;
     environment->price = MAP_PRICE;
     if (!escape_is_unneeded(span_text(name)) || name[0] == '.' || strlen(name) > NAME_LIMIT)
@@ -97,9 +79,7 @@ static bool map_read_environment(struct map_reader *reader, const char *name, st
         !map_check_environment(reader, at, map, environment))
         return false;
     struct map_environment **last = &map->environments;
-    while (*last)
-        last = &(*last)->next;
-    *last = environment;
+    MAP_APPEND(last, environment);
     return true;
 }
 
@@ -115,16 +95,19 @@ struct loading {
 
 enum { MAX_PRICE = 1000 };
 
-static bool map_read_environments(struct map_reader *reader, struct json value, void *target)
+static bool map_read_environments(struct map_reader *reader, struct json value, const char *what,
+                                  void *out)
 {
-    struct loading *loading = target;
+    struct loading *loading = out;
     loading->has_environments = json_count(value) > 0 || !json_is(value, JSON_OBJECT);
-    return map_read_each(reader, value, "\"environments\"", map_read_environment, loading->map);
+    return map_read_each(reader, value, what, map_read_environment, loading->map);
 }
 
-static bool map_read_tables_it(struct map_reader *reader, struct json value, void *target)
+static bool map_read_declarations(struct map_reader *reader, struct json value, const char *what,
+                                  void *out)
 {
-    struct loading *loading = target;
+    struct loading *loading = out;
+    (void)what;
     loading->has_tables = json_count(value) > 0 || !json_is(value, JSON_OBJECT);
     reader->arena = &loading->declarations;
     bool ok = map_read_tables(reader, value, &loading->tables);
@@ -132,12 +115,14 @@ static bool map_read_tables_it(struct map_reader *reader, struct json value, voi
     return ok;
 }
 
-/* An environment may stand behind its price. */
-static bool map_read_prices(struct map_reader *reader, struct json value, void *target)
+/* An environment may follow its price in the file, so prices are read last. */
+static bool map_note_prices(struct map_reader *reader, struct json value, const char *what,
+                            void *out)
 {
-    struct loading *loading = target;
+    struct json *prices = out;
     (void)reader;
-    loading->prices = value;
+    (void)what;
+    *prices = value;
     return true;
 }
 
@@ -176,20 +161,21 @@ static bool map_read_price(struct map_reader *reader, const char *name, struct j
 }
 
 /* For editors only. */
-static bool map_skip_schema(struct map_reader *reader, struct json value, void *target)
+static bool map_skip_schema(struct map_reader *reader, struct json value, const char *what,
+                            void *out)
 {
-    (void)target;
     const char *ignored;
-    return map_read_text(reader, value, "\"$schema\"", &ignored);
+    (void)out;
+    return map_read_text(reader, value, what, &ignored);
 }
 
 static void map_read(struct map_reader *reader, struct loading *loading)
 {
     static const struct map_member members[] = {
-        {"$schema", map_skip_schema},
-        {"environments", map_read_environments},
-        {"prices", map_read_prices},
-        {"tables", map_read_tables_it},
+        {"$schema", .read = map_skip_schema},
+        {"environments", .read = map_read_environments},
+        {"prices", map_note_prices, offsetof(struct loading, prices), NULL},
+        {"tables", .read = map_read_declarations},
         {0},
     };
     struct json root = json_root(&reader->doc);

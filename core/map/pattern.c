@@ -327,7 +327,7 @@ static bool pattern_find_kinds(struct pattern_draft *draft, const struct declare
         for (size_t before = 0; before < i; before++)
             if (pattern->kinds[before] == pattern->kinds[i])
                 return findings_add(draft->findings, path->kinds[i].at,
-                                    "\"list\" says \"%s\" twice", path->kinds[i].text);
+                                    "\"list\" has \"%s\" twice", path->kinds[i].text);
     }
     return pattern->kinds[0];
 }

@@ -1,81 +1,54 @@
 #include "core/map/table_members.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "core/base/escape.h"
 #include "core/map/companion.h"
-#include "core/map/link_members.h"
-#include "core/map/path_members.h"
+#include "core/map/condition_members.h"
+#include "core/map/entry_names.h"
 
-static struct declared_table *tables_table_of(void *target)
-{
-    return target;
-}
+/* Longer names of links would leave no room for a companion's ending. */
+enum { LINK_NAME_MAX = 200 };
 
-static bool tables_read_base_name(struct map_reader *reader, struct json value, void *target)
-{
-    bool ok = map_read_text(reader, value, "\"table\"", &tables_table_of(target)->base_name);
-    tables_table_of(target)->broken = tables_table_of(target)->broken || !ok;
-    return ok;
-}
+/* Records and indexes. */
 
-static bool tables_read_separator(struct map_reader *reader, struct json value, void *target)
+static bool record_read_key(struct map_reader *reader, const char *attribute, struct json at,
+                            struct json value, void *out)
 {
-    const char *text;
-    if (!map_read_text(reader, value, "\"separator\"", &text))
-        return false;
-    if (strlen(text) != 1)
-        return map_fail(reader, value, "\"separator\" is one character");
-    tables_table_of(target)->separator = text[0];
-    return true;
-}
-
-static bool tables_read_record_key(struct map_reader *reader, const char *attribute, struct json at,
-                                   struct json value, void *target)
-{
-    struct declared_record *record = target;
+    struct declared_record *record = out;
     if (record->key_count == 2)
         return map_fail(reader, at, "a table's key has one or two attributes");
     struct declared_key *key = &record->keys[record->key_count++];
     *key = (struct declared_key){.attribute = attribute, .at = map_at(reader, at)};
-    return map_read_key_format(reader, value, &key->format);
+    return map_read_key_format(reader, value, "a key's format", &key->format);
 }
 
-static bool tables_read_record(struct map_reader *reader, const char *name, struct json at,
-                               struct json value, void *target)
+static bool record_read(struct map_reader *reader, const char *name, struct json at,
+                        struct json value, void *out)
 {
-    struct declared_record **last = target;
-    struct declared_record *record = arena_alloc(reader->arena, sizeof *record);
+    struct declared_record **last = out;
+    struct declared_record *record = map_alloc(reader, sizeof *record);
     if (!record)
-        return findings_no_memory(reader->findings);
+        return false;
     *record = (struct declared_record){.name = name, .at = map_at(reader, at)};
-    while (*last)
-        last = &(*last)->next;
-    *last = record;
+    MAP_APPEND(last, record);
     record->broken =
         !json_is(value, JSON_OBJECT)
             ? !map_fail(reader, value, "a record is its key attributes with their formats")
-            : !map_read_each(reader, value, "a record", tables_read_record_key, record);
+            : !map_read_each(reader, value, "a record", record_read_key, record);
     return !record->broken;
 }
 
-static bool tables_read_records(struct map_reader *reader, struct json value, void *target)
-{
-    bool ok = map_read_each(reader, value, "\"records\"", tables_read_record,
-                            &tables_table_of(target)->records);
-    tables_table_of(target)->broken = tables_table_of(target)->broken || !ok;
-    return ok;
-}
-
-/* The attributes of one side of an index while they are read. */
-struct key_side {
+/* One side of an index's key while it is read. */
+struct index_side {
     struct declared_key *keys;
     size_t *count;
 };
 
-/* Room for one more attribute; NULL with a finding. The service knows four a side. */
-static struct declared_key *tables_add_key(struct map_reader *reader, struct json at,
-                                           const char *attribute, struct key_side *side)
+/* Room for one more attribute; NULL with a finding. The service allows four on each side. */
+static struct declared_key *index_add_key(struct map_reader *reader, struct json at,
+                                          const char *attribute, struct index_side *side)
 {
     if (*side->count == KEY_MAX_ATTRIBUTES) {
         map_fail(reader, at, "a side of an index has at most four attributes");
@@ -86,43 +59,44 @@ static struct declared_key *tables_add_key(struct map_reader *reader, struct jso
     return key;
 }
 
-static bool tables_read_kind_format(struct map_reader *reader, const char *kind, struct json at,
-                                    struct json value, void *target)
+static bool index_read_kind_format(struct map_reader *reader, const char *kind, struct json at,
+                                   struct json value, void *out)
 {
-    struct declared_kind_format **last = target;
-    struct declared_kind_format *format = arena_alloc(reader->arena, sizeof *format);
+    struct declared_kind_format **last = out;
+    struct declared_kind_format *format = map_alloc(reader, sizeof *format);
     if (!format)
-        return findings_no_memory(reader->findings);
+        return false;
     *format = (struct declared_kind_format){.kind = kind, .at = map_at(reader, at)};
-    while (*last)
-        last = &(*last)->next;
-    *last = format;
-    return map_read_key_format(reader, value, &format->format);
+    MAP_APPEND(last, format);
+    return map_read_key_format(reader, value, "a key's format", &format->format);
 }
 
 /* "ORDER#{id}", or, where kinds differ, { "order": "ORDER#{id}", "product": "FEATURED" }. */
-static bool tables_read_index_key(struct map_reader *reader, const char *attribute, struct json at,
-                                  struct json format, void *target)
+static bool index_read_key(struct map_reader *reader, const char *attribute, struct json at,
+                           struct json format, void *out)
 {
-    struct declared_key *key = tables_add_key(reader, at, attribute, target);
-    if (!key || !json_is(format, JSON_OBJECT))
-        return key && map_read_key_format(reader, format, &key->format);
+    struct declared_key *key = index_add_key(reader, at, attribute, out);
+    if (!key)
+        return false;
+    if (!json_is(format, JSON_OBJECT))
+        return map_read_key_format(reader, format, "a key's format", &key->format);
     if (json_count(format) == 0)
-        return map_fail(reader, format, "say a kind's format: { \"order\": \"ORDER#{id}\" }");
-    return map_read_each(reader, format, "a key's formats", tables_read_kind_format, &key->by_kind);
+        return map_fail(reader, format,
+                        "a key's formats are empty; add a kind: { \"order\": \"ORDER#{id}\" }");
+    return map_read_each(reader, format, "a key's formats", index_read_kind_format, &key->by_kind);
 }
 
 /* "job_id" is short for { "job_id": "{job_id}" }. */
-static bool tables_read_plain_key(struct map_reader *reader, struct json value,
-                                  struct key_side *side)
+static bool index_read_plain_key(struct map_reader *reader, struct json value,
+                                 struct index_side *side)
 {
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
     const char *attribute;
     if (!map_read_text(reader, value, "an index's key attribute", &attribute))
         return false;
-    struct declared_key *key = tables_add_key(reader, value, attribute, side);
+    struct declared_key *key = index_add_key(reader, value, attribute, side);
     if (!key)
         return false;
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
     buf_printf(&text, "{%s}", attribute);
     if (text.failed)
         return findings_no_memory(reader->findings);
@@ -131,34 +105,39 @@ static bool tables_read_plain_key(struct map_reader *reader, struct json value,
                               attribute, attribute, wrong);
 }
 
-static bool tables_read_side(struct map_reader *reader, struct json value, struct key_side side)
+static bool index_read_side(struct map_reader *reader, struct json value, struct index_side side)
 {
     bool ok = true;
     if (json_is(value, JSON_OBJECT))
-        return map_read_each(reader, value, "an index's key", tables_read_index_key, &side);
+        return map_read_each(reader, value, "an index's key", index_read_key, &side);
     if (!json_is(value, JSON_ARRAY))
-        return tables_read_plain_key(reader, value, &side);
+        return index_read_plain_key(reader, value, &side);
     for (struct json each = json_first(value); json_present(each); each = json_next(each))
-        ok = tables_read_plain_key(reader, each, &side) && ok;
+        ok = index_read_plain_key(reader, each, &side) && ok;
     return ok;
 }
 
-static bool tables_read_partition(struct map_reader *reader, struct json value, void *target)
+static bool index_read_partition(struct map_reader *reader, struct json value, const char *what,
+                                 void *out)
 {
-    struct declared_index *index = target;
-    return tables_read_side(reader, value,
-                            (struct key_side){index->partition, &index->partition_count});
+    struct declared_index *index = out;
+    (void)what;
+    return index_read_side(reader, value,
+                           (struct index_side){index->partition, &index->partition_count});
 }
 
-static bool tables_read_sort(struct map_reader *reader, struct json value, void *target)
+static bool index_read_sort(struct map_reader *reader, struct json value, const char *what,
+                            void *out)
 {
-    struct declared_index *index = target;
-    return tables_read_side(reader, value, (struct key_side){index->sort, &index->sort_count});
+    struct declared_index *index = out;
+    (void)what;
+    return index_read_side(reader, value, (struct index_side){index->sort, &index->sort_count});
 }
 
-static bool tables_read_projects(struct map_reader *reader, struct json value, void *target)
+static bool index_read_projects(struct map_reader *reader, struct json value, const char *what,
+                                void *out)
 {
-    struct declared_index *index = target;
+    struct declared_index *index = out;
     if (json_string_is(value, SPAN_LITERAL("all")))
         index->projects = PROJECTS_ALL;
     else if (json_string_is(value, SPAN_LITERAL("some")))
@@ -167,39 +146,31 @@ static bool tables_read_projects(struct map_reader *reader, struct json value, v
         index->projects = PROJECTS_KEYS;
     else if (!json_is(value, JSON_ARRAY))
         return map_fail(reader, value,
-                        "\"projects\" is \"all\", \"some\", \"keys\", or a list of the attributes "
-                        "that are included");
+                        "%s is \"all\", \"some\", \"keys\", or a list of the attributes that are "
+                        "included",
+                        what);
     else
-        return map_read_texts(reader, value, "\"projects\"", &index->includes,
-                              &index->include_count);
+        return map_read_texts(reader, value, what, &index->includes, &index->include_count);
     return true;
 }
 
-static bool tables_read_local(struct map_reader *reader, struct json value, void *target)
-{
-    struct declared_index *index = target;
-    return map_read_flag(reader, value, "\"local\"", &index->local);
-}
-
-static bool tables_read_index(struct map_reader *reader, const char *name, struct json at,
-                              struct json value, void *target)
+static bool index_read(struct map_reader *reader, const char *name, struct json at,
+                       struct json value, void *out)
 {
     static const struct map_member members[] = {
-        {"partition", tables_read_partition},
-        {"sort", tables_read_sort},
-        {"projects", tables_read_projects},
-        {"local", tables_read_local},
+        {"partition", .read = index_read_partition},
+        {"sort", .read = index_read_sort},
+        {"projects", .read = index_read_projects},
+        {"local", map_read_flag, offsetof(struct declared_index, local), NULL},
         {0},
     };
-    struct declared_index **list = target;
-    struct declared_index *index = arena_alloc(reader->arena, sizeof *index);
+    struct declared_index **last = out;
+    struct declared_index *index = map_alloc(reader, sizeof *index);
     if (!index)
-        return findings_no_memory(reader->findings);
+        return false;
     *index =
         (struct declared_index){.name = name, .projects = PROJECTS_SOME, .at = map_at(reader, at)};
-    while (*list)
-        list = &(*list)->next;
-    *list = index;
+    MAP_APPEND(last, index);
     index->broken = !map_read_members(reader, value, "an index", members, index);
     if (!index->broken && index->partition_count == 0)
         index->broken =
@@ -207,158 +178,405 @@ static bool tables_read_index(struct map_reader *reader, const char *name, struc
     return !index->broken;
 }
 
-static bool tables_read_indexes(struct map_reader *reader, struct json value, void *target)
-{
-    return map_read_each(reader, value, "\"indexes\"", tables_read_index,
-                         &tables_table_of(target)->indexes);
-}
+/* Types and parameters. */
 
-static bool tables_read_type_name(struct map_reader *reader, struct json value,
-                                  enum value_type *out)
+static bool type_read_name(struct map_reader *reader, struct json value, const char *what,
+                           void *out)
 {
-    for (*out = VALUE_S; *out <= VALUE_BOOL; (*out)++)
-        if (json_string_is(value, span_text(value_type_name(*out))))
+    enum value_type *type = out;
+    (void)what;
+    for (*type = VALUE_S; *type <= VALUE_BOOL; (*type)++)
+        if (json_string_is(value, span_text(value_type_name(*type))))
             return true;
     return map_fail(reader, value, "a type is \"S\", \"N\", \"B\" or \"BOOL\"");
 }
 
-static bool tables_read_type(struct map_reader *reader, const char *attribute, struct json at,
-                             struct json value, void *target)
+static bool type_read(struct map_reader *reader, const char *attribute, struct json at,
+                      struct json value, void *out)
 {
-    struct declared_type **list = target;
-    struct declared_type *type = arena_alloc(reader->arena, sizeof *type);
+    struct declared_type **last = out;
+    struct declared_type *type = map_alloc(reader, sizeof *type);
     if (!type)
-        return findings_no_memory(reader->findings);
-    *type = (struct declared_type){.attribute = attribute, .at = map_at(reader, at)};
-    if (!tables_read_type_name(reader, value, &type->type))
         return false;
-    while (*list)
-        list = &(*list)->next;
-    *list = type;
+    *type = (struct declared_type){.attribute = attribute, .at = map_at(reader, at)};
+    if (!type_read_name(reader, value, "", &type->type))
+        return false;
+    MAP_APPEND(last, type);
     return true;
 }
 
-static bool tables_read_types(struct map_reader *reader, struct json value, void *target)
+static bool param_read_values(struct map_reader *reader, struct json value, const char *what,
+                              void *out)
 {
-    return map_read_each(reader, value, "\"types\"", tables_read_type,
-                         &tables_table_of(target)->types);
+    struct declared_param *param = out;
+    return map_read_texts(reader, value, what, &param->values, &param->value_count);
 }
 
-static bool tables_read_values(struct map_reader *reader, struct json value, void *target)
+static bool param_read_match(struct map_reader *reader, struct json value, const char *what,
+                             void *out)
 {
-    struct declared_param *param = target;
-    return map_read_texts(reader, value, "\"values\"", &param->values, &param->value_count);
-}
-
-static bool tables_read_only(struct map_reader *reader, struct json value, void *target)
-{
-    struct declared_param *param = target;
-    return map_read_flag(reader, value, "\"only\"", &param->only);
-}
-
-static bool tables_read_owner(struct map_reader *reader, struct json value, void *target)
-{
-    struct declared_param *param = target;
-    return map_read_text(reader, value, "\"owner\"", &param->owner);
-}
-
-static bool tables_read_match(struct map_reader *reader, struct json value, void *target)
-{
-    struct declared_param *param = target;
+    struct declared_param *param = out;
     param->match_at = map_at(reader, value);
-    return map_read_text(reader, value, "\"match\"", &param->match);
+    return map_read_text(reader, value, what, &param->match);
 }
 
-static bool tables_read_hint(struct map_reader *reader, struct json value, void *target)
+static bool param_read_type(struct map_reader *reader, struct json value, const char *what,
+                            void *out)
 {
-    struct declared_param *param = target;
-    return map_read_text(reader, value, "\"hint\"", &param->hint);
-}
-
-static bool tables_read_param_type(struct map_reader *reader, struct json value, void *target)
-{
-    struct declared_param *param = target;
+    struct declared_param *param = out;
     param->typed = true;
-    return tables_read_type_name(reader, value, &param->type);
+    return type_read_name(reader, value, what, &param->type);
 }
 
-static bool tables_read_param(struct map_reader *reader, const char *name, struct json at,
-                              struct json value, void *target)
+static bool param_read(struct map_reader *reader, const char *name, struct json at,
+                       struct json value, void *out)
 {
     static const struct map_member members[] = {
-        {"values", tables_read_values},
-        {"only", tables_read_only},
-        {"owner", tables_read_owner},
-        {"match", tables_read_match},
-        {"hint", tables_read_hint},
-        {"type", tables_read_param_type},
+        {"values", .read = param_read_values},
+        {"only", map_read_flag, offsetof(struct declared_param, only), NULL},
+        {"owner", map_read_text, offsetof(struct declared_param, owner), NULL},
+        {"match", .read = param_read_match},
+        {"hint", map_read_text, offsetof(struct declared_param, hint), NULL},
+        {"type", .read = param_read_type},
         {0},
     };
-    struct declared_param **list = target;
-    struct declared_param *param = arena_alloc(reader->arena, sizeof *param);
+    struct declared_param **last = out;
+    struct declared_param *param = map_alloc(reader, sizeof *param);
     if (!param)
-        return findings_no_memory(reader->findings);
+        return false;
     *param = (struct declared_param){.name = name, .at = map_at(reader, at)};
-    while (*list)
-        list = &(*list)->next;
-    *list = param;
+    MAP_APPEND(last, param);
     param->broken = !map_read_members(reader, value, "a parameter", members, param);
     if (!param->broken && param->only && param->value_count == 0)
-        param->broken = !map_fail(reader, at,
-                                  "{%s} has \"only\" the \"values\" that are listed, and "
-                                  "none is: say them, or take \"only\" away",
-                                  name);
+        param->broken = !map_fail(
+            reader, at, "{%s} has \"only\" but no \"values\"; add them, or remove \"only\"", name);
     return !param->broken;
 }
 
-static bool tables_read_params(struct map_reader *reader, struct json value, void *target)
+/* Kinds of items, of paths and of links. */
+
+static bool kinds_add(struct map_reader *reader, struct json value, struct declared_name *kinds,
+                      size_t *count)
 {
-    return map_read_each(reader, value, "\"params\"", tables_read_param,
-                         &tables_table_of(target)->params);
+    kinds[*count].at = map_at(reader, value);
+    if (!map_read_text(reader, value, "a kind of record", &kinds[*count].text))
+        return false;
+    ++*count;
+    return true;
 }
 
-static bool tables_read_secret(struct map_reader *reader, struct json value, void *target)
+/* One kind, or a list of kinds. FORM is the message for a value of another form. */
+static bool kinds_read(struct map_reader *reader, struct json value, const char *what,
+                       const char *form, struct declared_name **kinds, size_t *count)
 {
-    struct declared_table *table = target;
-    return map_read_texts(reader, value, "\"secret\"", &table->secrets, &table->secret_count);
+    bool is_list = json_is(value, JSON_ARRAY), ok = true;
+    if (json_count(value) > MAP_MAX_MEMBERS)
+        return map_fail(reader, value, "%s has more than %d kinds", what, MAP_MAX_MEMBERS);
+    if (is_list ? json_count(value) == 0 : !json_is(value, JSON_STRING))
+        return map_fail(reader, value, "%s is %s", what, form);
+    *kinds = arena_array(reader->arena, is_list ? json_count(value) : 1, sizeof **kinds);
+    if (!*kinds)
+        return findings_no_memory(reader->findings);
+    if (!is_list)
+        return kinds_add(reader, value, *kinds, count);
+    for (struct json each = json_first(value); json_present(each); each = json_next(each))
+        ok = kinds_add(reader, each, *kinds, count) && ok;
+    return ok;
 }
 
-static bool tables_read_mtime(struct map_reader *reader, struct json value, void *target)
+/* Paths. */
+
+static bool path_read_record(struct map_reader *reader, struct json value, const char *what,
+                             void *out)
 {
-    return map_read_text(reader, value, "\"mtime\"", &tables_table_of(target)->mtime);
+    struct declared_path *path = out;
+    (void)what;
+    if (path->list)
+        return map_fail(reader, value,
+                        "a path that ends in / is a listing: \"list\", not \"record\"");
+    path->kinds = map_alloc(reader, sizeof *path->kinds);
+    return path->kinds && kinds_add(reader, value, path->kinds, &path->kind_count);
 }
 
-static bool tables_read_ttl(struct map_reader *reader, struct json value, void *target)
+static bool path_read_list(struct map_reader *reader, struct json value, const char *what,
+                           void *out)
 {
-    return map_read_ttl(reader, value, &tables_table_of(target)->ttl_ms);
+    struct declared_path *path = out;
+    if (!path->list)
+        return map_fail(reader, value, "a listing's path ends in /; \"%s\" does not", path->path);
+    return kinds_read(reader, value, what, "a kind of record, a list of kinds, or \"*\"",
+                      &path->kinds, &path->kind_count);
 }
 
-static bool tables_read_links(struct map_reader *reader, struct json value, void *target)
+static bool path_read_index(struct map_reader *reader, struct json value, const char *what,
+                            void *out)
 {
-    return map_read_links(reader, value, &tables_table_of(target)->links);
+    struct declared_path *path = out;
+    path->index.at = map_at(reader, value);
+    return map_read_text(reader, value, what, &path->index.text);
 }
 
-static bool tables_read_paths(struct map_reader *reader, struct json value, void *target)
+static bool path_read_limit(struct map_reader *reader, struct json value, const char *what,
+                            struct declared_path *path)
 {
-    tables_table_of(target)->has_paths = true;
-    return map_read_paths(reader, value, &tables_table_of(target)->paths);
+    int64_t limit = 0;
+    bool all = json_string_is(value, SPAN_LITERAL("all"));
+    bool of_path = !all && json_is(value, JSON_STRING);
+    struct format count = {0};
+    if (of_path && !map_read_format(reader, value, what, &count))
+        return false;
+    path->limit_param = of_path ? format_whole_param(&count) : NULL;
+    if (of_path ? !path->limit_param
+                : !all && (!json_read_int(value, &limit) || limit < 1 || limit > ENTRY_LIMIT_MOST))
+        return map_fail(reader, value,
+                        "%s is a number from 1 to %d, \"all\", or a parameter of the path, "
+                        "\"{count}\"",
+                        what, ENTRY_LIMIT_MOST);
+    if (path->ordered)
+        return map_fail(reader, value, "\"newest\" and \"oldest\" exclude each other");
+    path->ordered = true;
+    path->limit = (uint32_t)limit;
+    return true;
 }
 
-static bool tables_read(struct map_reader *reader, const char *name, struct json at,
-                        struct json value, void *target)
+static bool path_read_newest(struct map_reader *reader, struct json value, const char *what,
+                             void *out)
+{
+    struct declared_path *path = out;
+    if (!path_read_limit(reader, value, what, path))
+        return false;
+    path->descending = true;
+    return true;
+}
+
+static bool path_read_oldest(struct map_reader *reader, struct json value, const char *what,
+                             void *out)
+{
+    return path_read_limit(reader, value, what, out);
+}
+
+static bool path_read_greatest(struct map_reader *reader, struct json value, const char *what,
+                               void *out)
+{
+    struct declared_path *path = out;
+    path->pick = PICK_GREATEST;
+    return map_read_text(reader, value, what, &path->pick_attribute);
+}
+
+static bool path_read_least(struct map_reader *reader, struct json value, const char *what,
+                            void *out)
+{
+    struct declared_path *path = out;
+    path->pick = PICK_LEAST;
+    return map_read_text(reader, value, what, &path->pick_attribute);
+}
+
+static bool path_read_pick(struct map_reader *reader, struct json value, const char *what,
+                           void *out)
 {
     static const struct map_member members[] = {
-        {"table", tables_read_base_name}, {"records", tables_read_records},
-        {"indexes", tables_read_indexes}, {"types", tables_read_types},
-        {"params", tables_read_params},   {"separator", tables_read_separator},
-        {"secret", tables_read_secret},   {"mtime", tables_read_mtime},
-        {"ttl", tables_read_ttl},         {"links", tables_read_links},
-        {"paths", tables_read_paths},     {0},
+        {"greatest", .read = path_read_greatest},
+        {"least", .read = path_read_least},
+        {0},
     };
-    struct declared_table **last = target;
-    struct declared_table *table = arena_alloc(reader->arena, sizeof *table);
+    if (json_count(value) != 1)
+        return map_fail(reader, value, "%s has one member: { \"greatest\": \"last_updated\" }",
+                        what);
+    return map_read_members(reader, value, what, members, out);
+}
+
+static bool path_read_name(struct map_reader *reader, struct json value, const char *what,
+                           void *out)
+{
+    struct declared_path *path = out;
+    path->has_name = true;
+    return map_read_format(reader, value, what, &path->name);
+}
+
+static bool path_read_hydrate(struct map_reader *reader, struct json value, const char *what,
+                              void *out)
+{
+    struct declared_path *path = out;
+    bool yes;
+    if (!map_read_flag(reader, value, what, &yes))
+        return false;
+    path->hydrate = yes ? CHOICE_YES : CHOICE_NO;
+    return true;
+}
+
+static bool path_read(struct map_reader *reader, const char *text, struct json at,
+                      struct json value, void *out)
+{
+    static const struct map_member members[] = {
+        {"record", .read = path_read_record},
+        {"list", .read = path_read_list},
+        {"index", .read = path_read_index},
+        {"where", map_read_where, offsetof(struct declared_path, wheres), NULL},
+        {"filter", map_read_filter, offsetof(struct declared_path, filters), NULL},
+        {"newest", .read = path_read_newest},
+        {"oldest", .read = path_read_oldest},
+        {"ties", map_read_flag, offsetof(struct declared_path, ties), NULL},
+        {"groups", map_read_flag, offsetof(struct declared_path, groups), NULL},
+        {"pick", .read = path_read_pick},
+        {"attribute", map_read_text, offsetof(struct declared_path, attribute), NULL},
+        {"name", .read = path_read_name},
+        {"hydrate", .read = path_read_hydrate},
+        {"consistent", map_read_flag, offsetof(struct declared_path, consistent), NULL},
+        {"hidden", map_read_flag, offsetof(struct declared_path, hidden), NULL},
+        {"ttl", map_read_ttl, offsetof(struct declared_path, ttl_ms), NULL},
+        {"mtime", map_read_text, offsetof(struct declared_path, mtime), NULL},
+        {0},
+    };
+    struct declared_path **last = out;
+    struct declared_path *path = map_alloc(reader, sizeof *path);
+    if (!path)
+        return false;
+    *path = (struct declared_path){
+        .path = text,
+        .at = map_at(reader, at),
+        .list = span_ends(span_text(text), SPAN_LITERAL("/")),
+        .ttl_ms = -1,
+    };
+    /* A wrong path is left out: no other member refers to it. */
+    if (!map_read_members(reader, value, "a path", members, path))
+        return false;
+    MAP_APPEND(last, path);
+    return true;
+}
+
+/* Links. */
+
+static bool link_read_kinds(struct map_reader *reader, struct json value, const char *what,
+                            void *out)
+{
+    struct declared_link *link = out;
+    return kinds_read(reader, value, what, "a kind of record, or a list of kinds", &link->kinds,
+                      &link->kind_count);
+}
+
+static bool link_read_source(struct map_reader *reader, const char *from, struct json at,
+                             struct json value, void *out)
+{
+    struct declared_link_source **last = out;
+    struct declared_link_source *source = map_alloc(reader, sizeof *source);
+    if (!source)
+        return false;
+    *source = (struct declared_link_source){.from = from, .at = map_at(reader, at)};
+    MAP_APPEND(last, source);
+    return map_read_format(reader, value, "a link's \"from\"", &source->format);
+}
+
+static bool link_read_from(struct map_reader *reader, struct json value, const char *what,
+                           void *out)
+{
+    if (json_is(value, JSON_OBJECT) && json_count(value) == 0)
+        return map_fail(reader, value,
+                        "%s is empty; add a part: { \"shop\": \"{account}-{name}\" }", what);
+    return map_read_each(reader, value, what, link_read_source, out);
+}
+
+/* A text is short for { "to": text }. */
+static bool link_read(struct map_reader *reader, const char *name, struct json at,
+                      struct json value, void *out)
+{
+    static const struct map_member members[] = {
+        {"to", map_read_text, offsetof(struct declared_link, to), NULL},
+        {"record", .read = link_read_kinds},
+        {"from", link_read_from, offsetof(struct declared_link, sources), NULL},
+        {0},
+    };
+    struct declared_link **last = out;
+    struct declared_link *link = map_alloc(reader, sizeof *link);
+    if (!link)
+        return false;
+    *link = (struct declared_link){.name = name, .at = map_at(reader, at)};
+    /* An @ begins the ending of a companion of the target. */
+    if (!escape_is_unneeded(span_text(name)) || name[0] == '.' || strchr(name, '@') ||
+        companion_find_ending(span_text(name)) < strlen(name) || strlen(name) > LINK_NAME_MAX)
+        return map_fail(reader, at,
+                        "a link's name is one of a file: at most %d bytes, no /, %%, @, control "
+                        "character, leading dot or final ~",
+                        LINK_NAME_MAX);
+    bool ok = json_is(value, JSON_OBJECT)
+                  ? map_read_members(reader, value, "a link", members, link)
+                  : map_read_text(reader, value, "a link's path", &link->to);
+    if (ok && !link->to)
+        ok = map_fail(reader, at, "link \"%s\" needs \"to\", the path that it leads to", name);
+    if (!ok) /* A wrong link is left out: no other member refers to it. */
+        return false;
+    MAP_APPEND(last, link);
+    return true;
+}
+
+/* Tables. */
+
+static bool table_read_base_name(struct map_reader *reader, struct json value, const char *what,
+                                 void *out)
+{
+    struct declared_table *table = out;
+    bool ok = map_read_text(reader, value, what, &table->base_name);
+    table->broken = table->broken || !ok;
+    return ok;
+}
+
+static bool table_read_separator(struct map_reader *reader, struct json value, const char *what,
+                                 void *out)
+{
+    struct declared_table *table = out;
+    const char *text;
+    if (!map_read_text(reader, value, what, &text))
+        return false;
+    if (strlen(text) != 1)
+        return map_fail(reader, value, "%s is one character", what);
+    table->separator = text[0];
+    return true;
+}
+
+static bool table_read_records(struct map_reader *reader, struct json value, const char *what,
+                               void *out)
+{
+    struct declared_table *table = out;
+    bool ok = map_read_each(reader, value, what, record_read, &table->records);
+    table->broken = table->broken || !ok;
+    return ok;
+}
+
+static bool table_read_secrets(struct map_reader *reader, struct json value, const char *what,
+                               void *out)
+{
+    struct declared_table *table = out;
+    return map_read_texts(reader, value, what, &table->secrets, &table->secret_count);
+}
+
+static bool table_read_paths(struct map_reader *reader, struct json value, const char *what,
+                             void *out)
+{
+    struct declared_table *table = out;
+    table->has_paths = true;
+    return map_read_each(reader, value, what, path_read, &table->paths);
+}
+
+static bool table_read(struct map_reader *reader, const char *name, struct json at,
+                       struct json value, void *out)
+{
+    static const struct map_member members[] = {
+        {"table", .read = table_read_base_name},
+        {"records", .read = table_read_records},
+        {"indexes", NULL, offsetof(struct declared_table, indexes), index_read},
+        {"types", NULL, offsetof(struct declared_table, types), type_read},
+        {"params", NULL, offsetof(struct declared_table, params), param_read},
+        {"separator", .read = table_read_separator},
+        {"secret", .read = table_read_secrets},
+        {"mtime", map_read_text, offsetof(struct declared_table, mtime), NULL},
+        {"ttl", map_read_ttl, offsetof(struct declared_table, ttl_ms), NULL},
+        {"links", NULL, offsetof(struct declared_table, links), link_read},
+        {"paths", .read = table_read_paths},
+        {0},
+    };
+    struct declared_table **last = out;
+    struct declared_table *table = map_alloc(reader, sizeof *table);
     if (!table)
-        return findings_no_memory(reader->findings);
+        return false;
     *table = (struct declared_table){
         .path_name = name, .separator = '#', .ttl_ms = MAP_TTL_MS, .at = map_at(reader, at)};
     bool ok =
@@ -371,13 +589,11 @@ static bool tables_read(struct map_reader *reader, const char *name, struct json
     if (!json_is(value, JSON_OBJECT))
         return false;
     table->broken = table->broken || reader->misspelt;
-    while (*last)
-        last = &(*last)->next;
-    *last = table;
+    MAP_APPEND(last, table);
     return ok;
 }
 
-bool map_read_tables(struct map_reader *reader, struct json value, void *tables)
+bool map_read_tables(struct map_reader *reader, struct json value, struct declared_table **tables)
 {
-    return map_read_each(reader, value, "\"tables\"", tables_read, tables);
+    return map_read_each(reader, value, "\"tables\"", table_read, tables);
 }

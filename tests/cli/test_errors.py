@@ -118,7 +118,7 @@ def test_map_whose_paths_are_ambiguous(ddbfs, write_map):
 def test_map_with_a_member_twice(ddbfs, write_map):
     text = EXAMPLE.replace('"mtime": "created_at",', '"mtime": "created_at", "mtime": "ttl",')
     _, said = complaint(ddbfs, write_map, text)
-    assert 'says "mtime" twice' in said
+    assert 'has "mtime" twice' in said
 
 
 def test_no_map_at_all(ddbfs):

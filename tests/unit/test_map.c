@@ -231,13 +231,13 @@ static void test_prices_that_are_none(void)
 static void test_repeated_member(void)
 {
     check_map("{\"$schema\":\"a\",\n\"$schema\":\"b\"}",
-              "map.json:2: a map says \"$schema\" twice");
+              "map.json:2: a map has \"$schema\" twice");
 }
 
 static void test_a_repeated_member_in_escapes(void)
 {
     check_map("{\"$schema\":\"a\",\n\"\\u0024schema\":\"b\"}",
-              "map.json:2: a map says \"$schema\" twice");
+              "map.json:2: a map has \"$schema\" twice");
 }
 
 static void test_environments_are_needed(void)
@@ -279,7 +279,7 @@ static void test_unknown_member_of_an_environment(void)
 
 static void test_the_same_environment_twice(void)
 {
-    check_environment("\"p\":{},\n\"p\":{}", "map.json:3: \"environments\" says \"p\" twice");
+    check_environment("\"p\":{},\n\"p\":{}", "map.json:3: \"environments\" has \"p\" twice");
 }
 
 static void test_an_environment_is_one_directory(void)
@@ -414,7 +414,7 @@ static void test_a_record_is_an_object(void)
 static void test_the_same_record_twice(void)
 {
     check_table("\"records\":{\"r\":{\"pk\":\"{a}\"},\n\"r\":{\"pk\":\"{a}\"}}",
-                "map.json:3: \"records\" says \"r\" twice");
+                "map.json:3: \"records\" has \"r\" twice");
 }
 
 static void test_a_record_has_keys(void)
@@ -440,10 +440,10 @@ static void test_all_records_have_the_same_keys(void)
 static void test_the_same_key_attribute_twice(void)
 {
     check_table("\"records\":{\"r\":{\"pk\":\"{a}\",\n\"pk\":\"{b}\"}}",
-                "map.json:3: a record says \"pk\" twice");
+                "map.json:3: a record has \"pk\" twice");
     check_table("\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"},\n"
                 "\"s\":{\"pk\":\"{a}\",\n\"pk\":\"{b}\"}}",
-                "map.json:4: a record says \"pk\" twice");
+                "map.json:4: a record has \"pk\" twice");
 }
 
 static void test_a_key_format_is_checked(void)
@@ -572,8 +572,7 @@ static void test_only_goes_with_values(void)
 {
     check_table(
         "\"params\":{\n\"a\":{\"only\":true}}",
-        "map.json:3: {a} has \"only\" the \"values\" that are listed, and none is: say them, "
-        "or take \"only\" away");
+        "map.json:3: {a} has \"only\" but no \"values\"; add them, or remove \"only\"");
 }
 
 static void test_an_owner_is_a_kind_that_has_the_parameter(void)
@@ -618,7 +617,7 @@ static void test_unknown_member_of_a_path(void)
 static void test_the_same_path_text_twice(void)
 {
     check_table(RECORDS "\"paths\":{\"{a}/\":{},\n\"{a}/\":{}}",
-                "map.json:4: \"paths\" says \"{a}/\" twice");
+                "map.json:4: \"paths\" has \"{a}/\" twice");
 }
 
 static void test_list_and_record_fit_the_path(void)
@@ -718,7 +717,7 @@ static void test_a_limit_of_the_path(void)
 
 static void test_pick_says_one_thing(void)
 {
-    const char *want = "map.json:3: \"pick\" says which one: { \"greatest\": \"last_updated\" }";
+    const char *want = "map.json:3: \"pick\" has one member: { \"greatest\": \"last_updated\" }";
     check_table(RECORDS PATHS("{a}", "\"pick\":{}"), want);
     check_table(RECORDS PATHS("{a}", "\"pick\":{\"greatest\":\"x\",\"least\":\"y\"}"), want);
     check_table(RECORDS PATHS("{a}", "\"pick\":{\"latest\":\"x\"}"),
@@ -741,10 +740,9 @@ static void test_conditions_have_a_form(void)
     const char *want = "map.json:3: a condition on a key is a text or one of =, begins_with, "
                        "between, <, <=, >, >=";
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":{}}"), want);
-    check_table(
-        RECORDS PATHS("{a}/", "\"where\":{\"b\":{\"!=\":\"x\"}}"),
-        "map.json:3: \"!=\" is no condition on a key; say it in \"filter\", of an attribute "
-        "that is no key");
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":{\"!=\":\"x\"}}"),
+                "map.json:3: \"!=\" can't be used on a key; use it in \"filter\", on an attribute "
+                "that is no key");
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":{\"<\":\"x\",\">\":\"y\"}}"), want);
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":[]}"),
                 "map.json:3: a condition is written as a text in quotes");
@@ -810,10 +808,10 @@ static void test_a_filter_that_can_never_match(void)
                  "x: x is a number, but 123456789012345678901234567890123456789 has more than 38 "
                  "digits");
     check_filter("\"x\":{\"in\":[]}", "\"in\" takes a list of 1 to 99 values: [\"a\", \"b\"]");
-    check_filter("\"or\":[]", "\"filter\" says \"or\" twice");
+    check_filter("\"or\":[]", "\"filter\" has \"or\" twice");
     check_filter("\"and\":[]",
                  "\"and\" takes a list of filters: [{ \"a\": 1 }, { \"b\": \"x*\" }]");
-    check_filter("\"not\":{}", "a filter in \"not\" says nothing");
+    check_filter("\"not\":{}", "a filter in \"not\" is empty");
     check_filter("\"state\":\"onn\"",
                  "\"{a}/{n}/\": by \"params\" {state} is one of \"on\", \"off\"; "
                  "\"onn\" is none of them");
@@ -872,7 +870,7 @@ static void test_filters_are_nested_only_so_deep(void)
     for (int i = 0; i < 9; i++)
         buf_add_text(&body, "\"not\":{");
     buf_add_text(&body, "\"x\":1}}}}}}}}}");
-    check_filter(buf_text(&body), "conditions stand in each other at most 8 deep");
+    check_filter(buf_text(&body), "conditions are nested at most 8 deep");
 }
 
 static void test_a_condition_on_a_key_that_can_never_match(void)
@@ -1503,7 +1501,7 @@ static void test_many_equalities(void)
 static void test_the_same_kind_twice_in_a_list(void)
 {
     check_all(KINDS PATHS("{a}/", "\"list\":[\"one\",\"one\"]"),
-              "map.json:3: \"list\" says \"one\" twice\n");
+              "map.json:3: \"list\" has \"one\" twice\n");
 }
 
 /* All that is wrong in one go. */
