@@ -425,10 +425,10 @@ static const char *operand_parse_index(struct span text, struct cond_step *step,
     const char *end = memchr(text.data, ']', text.size);
     size_t digits = end ? (size_t)(end - text.data) - 1 : 0;
     if (digits == 0 || digits > 6)
-        return "in square brackets stands the number of a list's element";
+        return "square brackets contain the number of a list's element";
     for (size_t i = 1; i <= digits; i++) {
         if (text.data[i] < '0' || text.data[i] > '9')
-            return "in square brackets stands the number of a list's element";
+            return "square brackets contain the number of a list's element";
         step->index = step->index * 10 + (uint32_t)(text.data[i] - '0');
     }
     step->is_index = true;
@@ -456,7 +456,7 @@ const char *operand_parse_path(struct arena *arena, struct span text, struct ope
             wrong = operand_parse_step(arena, span_from(text, 1), &step->name, &used);
             used++;
         } else {
-            wrong = "behind a name in quotes stands a dot or a square bracket";
+            wrong = "a name in quotes is followed by a dot or a square bracket";
         }
         if (wrong)
             return wrong;
@@ -469,7 +469,7 @@ const char *operand_parse_name(struct arena *arena, struct span text, const char
     struct operand_path path = {0};
     const char *wrong = operand_parse_path(arena, text, &path);
     *out = path.attribute;
-    return wrong || path.step_count == 0 ? wrong : "behind a name in single quotes stands nothing";
+    return wrong || path.step_count == 0 ? wrong : "a name in single quotes is followed by nothing";
 }
 
 bool operand_check(const char *what, enum value_type type, struct span text, struct error *err)

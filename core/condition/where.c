@@ -215,14 +215,12 @@ static bool where_parse_json(struct where *where, struct value *out)
     if (where->arena->failed)
         return error_no_memory(where->err);
     if (!read)
-        return where_fail_at(where, where->at,
-                             "in braces stands one typed value: {\"B\":\"aGk=\"}");
+        return where_fail_at(where, where->at, "braces contain one typed value: {\"B\":\"aGk=\"}");
     if (text)
         out->type = VALUE_S;
     where->at = end;
     if (span_starts(span_from(where->text, end), SPAN_LITERAL("…")))
-        return where_fail_at(where, end,
-                             "what was printed was too long to be shown; say all of it");
+        return where_fail_at(where, end, "the printed value was shortened; type the whole value");
     return true;
 }
 
@@ -249,12 +247,11 @@ static bool where_parse_word(struct where *where, struct value *out)
     } else if (where_take_word(where, "null")) {
         *out = (struct value){.type = VALUE_NULL};
     } else if (!where_ends(where) && where->text.data[at] == '\'') {
-        return where_fail_at(where, at,
-                             "a text stands in double quotes; single ones are for names");
+        return where_fail_at(where, at, "a text is in double quotes; single quotes are for names");
     } else if (where_is_curly(word)) {
-        return where_fail_at(where, at, "a text stands in straight double quotes: \"");
+        return where_fail_at(where, at, "a text is in straight double quotes: \"");
     } else if (!where_ends(where) && where->text.data[at] == '=') {
-        return where_fail_at(where, at, "one = asks whether two values are equal");
+        return where_fail_at(where, at, "write one = to test whether two values are equal");
     } else if (word.size > 0) {
         return where_fail_expected(
             where, "a value (\"text\" in double quotes, a number, true, false, null)");
@@ -341,7 +338,7 @@ static bool where_parse_list(struct where *where, struct cond *out)
     do {
         where_skip_blanks(where);
         if (out->list_count == COND_MAX_LIST)
-            return where_fail_at(where, where->at, "at most %d values stand in a list",
+            return where_fail_at(where, where->at, "at most %d values may be in a list",
                                  COND_MAX_LIST);
         if (!where_parse_value(where, &list[out->list_count++]))
             return false;
@@ -468,7 +465,7 @@ static bool where_parse_joined(struct where *where, enum cond_op op, struct cond
 static bool where_parse_bracketed(struct where *where, struct cond *out)
 {
     if (++where->nesting > MAX_NESTING)
-        return where_fail_at(where, where->at, "so much stands in no brackets");
+        return where_fail_at(where, where->at, "too many brackets");
     if (!where_parse_joined(where, COND_OR, out))
         return false;
     where->nesting--;
@@ -552,7 +549,7 @@ bool where_parse(struct span text, struct arena *arena, struct cond *out, struct
 {
     struct where where = {.text = text, .arena = arena, .err = err};
     if (!utf8_valid(text) || memchr(text.data, '\0', text.size))
-        return error_set(err, ERROR_INVALID, "it is no UTF-8 text");
+        return error_set(err, ERROR_INVALID, "it is not UTF-8");
     if (text.size > MAX_BYTES)
         return error_set(err, ERROR_INVALID, "it has %zu bytes, and may have %d", text.size,
                          MAX_BYTES);
@@ -562,6 +559,5 @@ bool where_parse(struct span text, struct arena *arena, struct cond *out, struct
     if (!where_ends(&where))
         return where_fail_expected(&where, "and, or, or the end");
     return where_depth_of(out) <= COND_MAX_DEPTH ||
-           error_set(err, ERROR_INVALID, "conditions stand in each other at most %d deep",
-                     COND_MAX_DEPTH);
+           error_set(err, ERROR_INVALID, "conditions are nested at most %d deep", COND_MAX_DEPTH);
 }

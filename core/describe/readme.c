@@ -246,13 +246,12 @@ static void readme_write_table(const struct place *directory,
 /* In DIR@table, where nobody can tell which columns there are before all records have been read. */
 static void readme_write_columns(struct buf *out)
 {
-    buf_add_text(out,
-                 "Type the columns: attributes of the records, with a comma between them.\n\n"
-                 "  cat status,created_at\n"
-                 "      the listing as a table of these columns, aligned\n\n"
-                 "Beside this directory, behind the same name, stand @summary (which attributes\n"
-                 "there are), @csv:status,created_at (the same columns for a program), @jsonl\n"
-                 "(whole records, one a line) and @count. A comma in a name is written %2C.\n");
+    buf_add_text(
+        out, "Type the columns: attributes of the records, with a comma between them.\n\n  cat "
+             "status,created_at\n      the listing as a table of these columns, aligned\n\nBeside "
+             "this directory, behind the same name, stand @summary (which attributes\nthere are), "
+             "@csv:status,created_at (the same columns for a program), @jsonl\n(whole items, one a "
+             "line) and @count. A comma in a name is written %2C.\n");
 }
 
 /* Whether records, or listings of them, are found at ROUTE or below. */

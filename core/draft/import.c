@@ -140,7 +140,7 @@ bool import_model(struct arena *arena, const char *file, struct span text, struc
             import_refuse_map(file, err);
         } else if (!import_refuse_infrastructure(file, text, err)) {
             json_position_move(&at, &doc, fault.offset);
-            error_set(err, ERROR_INVALID, "%s:%u:%u: this is no JSON: %s", file, at.lines + 1,
+            error_set(err, ERROR_INVALID, "%s:%u:%u: this is not JSON: %s", file, at.lines + 1,
                       at.characters + 1, fault.what);
         }
         json_clean_up(&commented);

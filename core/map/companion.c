@@ -84,19 +84,19 @@ enum companion companion_parse_ending(struct span text)
 }
 
 static const struct companion_words of_listing[] = {
-    {"@count", "how many records it has"},
+    {"@count", "the number of its items"},
     {"@summary",
      "JSON: count, oldest, newest; of each attribute count, types, min, max, commonest values"},
-    {"@csv:A,B", "these attributes of each record, for programs; @csv has all"},
+    {"@csv:A,B", "these attributes of each item, for programs; @csv has all"},
     {"@table:A,B", "the same aligned, for eyes"},
-    {"@jsonl", "whole records, one a line"},
-    {"@info", "what listing it took: requests, read units, and what was skipped"},
+    {"@jsonl", "whole items, one a line"},
+    {"@info", "the listing's requests, RCU and skipped items"},
 };
 
 static const struct companion_words of_record[] = {
     {"@/A", "one attribute's bare value; @ is a directory of them"},
-    {"@links/L", "leads to another record, where the map says so; @links has them all"},
-    {"@info", "where it came from, what it took, the equal aws command"},
+    {"@links/L", "leads to another item, if the map has links; @links has them all"},
+    {"@info", "its origin, its cost, the equal aws command"},
     {"@typed", "DynamoDB's own typed JSON"},
 };
 

@@ -88,7 +88,7 @@ static const char *regex_measure(struct regex_size *size, const char *at, const 
     if (*at == '(' && size->depth == REGEX_MAX_NESTING)
         return "it nests more than 20 groups";
     if (*at == '\\' && at[1] >= '1' && at[1] <= '9')
-        return "it refers back (\\1), which can take for ever";
+        return "it refers back (\\1), which can take unlimited time";
     if (*at == '(') {
         size->depth++;
         size->steps[size->depth] = 0;
@@ -286,7 +286,7 @@ static bool compile_make_by_kind(struct compiling *making, const struct declared
     const struct declared_kind_format *each;
     if (model_is_key(model, from->attribute))
         return findings_add(making->findings, from->at,
-                            "%s is a key of the table too, so \"records\" say its formats",
+                            "%s is a key of the table, too; its formats are in \"records\"",
                             from->attribute);
     for (each = from->by_kind; each; each = each->next)
         count++;
@@ -298,7 +298,7 @@ static bool compile_make_by_kind(struct compiling *making, const struct declared
         format->kind = model_find_kind(model, each->kind);
         if (!format->kind && !making->broken)
             findings_add(making->findings, each->at,
-                         "no kind of record is called \"%s\"; see \"records\" above", each->kind);
+                         "\"records\" has no kind of the name \"%s\"; add it there", each->kind);
         if (!format->kind)
             continue;
         format_copy(&model->arena, &each->format, &format->format);
@@ -386,10 +386,10 @@ static void compile_set_types(struct compiling *making)
                          "%s is a key, and so of type \"S\", \"N\" or \"B\"", type->attribute);
         if (found == 0 && !making->broken &&
             !compile_is_filtered_somewhere(making->table, type->attribute))
-            findings_add(making->findings, type->at,
-                         "\"%s\" is no key attribute of the table or its indexes, and no filter "
-                         "looks at it",
-                         type->attribute);
+            findings_add(
+                making->findings, type->at,
+                "\"%s\" is neither a key attribute of the table or its indexes, nor in a filter",
+                type->attribute);
     }
 }
 
@@ -404,8 +404,7 @@ static void compile_set_format_type(struct compiling *making, const struct map_k
         format->pieces[i].type = key->type;
         if (format_is_spelled(&format->pieces[i]))
             findings_add(making->findings, at,
-                         "%s is %s, which has neither letters nor zeros in front: take what stands "
-                         "behind the colon away",
+                         "%s is %s, which has no spelling: remove the colon and the text behind it",
                          key->attribute, key->type == VALUE_N ? "a number" : "binary");
     }
     if (format_whole_param(format) || (format_is_literal(format) && key->type == VALUE_B))
@@ -506,8 +505,8 @@ static void compile_check_owners(struct compiling *making)
             said = said || format_has(&kind->keys[i], param->name);
         if (param->owner && !said && !making->broken)
             findings_add(making->findings, FINDING_AT(param),
-                         "the \"owner\" of {%s} is a kind of record whose key has {%s}, and \"%s\" "
-                         "is none",
+                         "the \"owner\" of {%s} must be a kind of record whose key has {%s}, and "
+                         "\"%s\" is not one",
                          param->name, param->name, param->owner);
     }
 }

@@ -16,7 +16,7 @@ bool condition_check_bound(const struct map_bound *bound, struct span text, stru
                 bound->param,
                 text.size > OPERAND_MAX_SHOWN_BYTES ? OPERAND_MAX_SHOWN_BYTES : (int)text.size,
                 text.data, bound->end,
-                bound->begins ? "it" : "it, a blank or what else comes before it");
+                bound->begins ? "it" : "it, a blank or any other byte before it");
     }
     return true;
 }
@@ -29,7 +29,7 @@ static bool template_expand_value(const struct map_cond *cond, enum value_type t
     if (!format_check_parts(text, path, err))
         return false;
     if (!format_expand(text, path, &value))
-        return error_set(err, ERROR_INVALID, "the path does not say all that is asked for");
+        return error_set(err, ERROR_INVALID, "the path lacks a value of a condition");
     if (value.failed)
         return error_no_memory(err);
     const char *what = cond->written ? cond->written : cond->attribute;

@@ -28,9 +28,8 @@ bool rank_write(const struct map_rank *rank, uint64_t number, struct buf *out)
 bool rank_refuse(const struct map_rank *rank, struct error *err)
 {
     return error_set(err, ERROR_INVALID,
-                     "more entries than ranks of %u digits can tell apart: let the map say "
-                     "\"newest\" or \"oldest\" with a number, or take {" RANK_PARAM
-                     "} out of \"name\"",
+                     "there are more entries than ranks of %u digits; give the path \"newest\" or "
+                     "\"oldest\" with a number, or remove {" RANK_PARAM "} from \"name\"",
                      rank->digits);
 }
 
@@ -74,9 +73,8 @@ bool entry_limit_parse(const char *param, struct span text, uint32_t *out, struc
     return (limit > 0 && limit <= ENTRY_LIMIT_MOST) ||
            (err &&
             error_set(err, ERROR_INVALID,
-                      "{%s} says how many entries are shown: a number from 1 to %d, which "
-                      "\"%.*s\" is not",
-                      param, ENTRY_LIMIT_MOST, text.size > 100 ? 100 : (int)text.size, text.data));
+                      "{%s} is the number of entries: from 1 to %d, which \"%.*s\" is not", param,
+                      ENTRY_LIMIT_MOST, text.size > 100 ? 100 : (int)text.size, text.data));
 }
 
 /* Takes pieces off the end until the text ends after a separator or is empty. FORMAT is
@@ -297,19 +295,18 @@ static bool entry_names_take_rank(struct pattern_draft *draft, struct map_entry 
     if (entry_names_is_known(draft, entry->kind, RANK_PARAM) || !format_has(name, RANK_PARAM))
         return true;
     if (entry_names_is_of_index(draft, entry->kind, RANK_PARAM))
-        return pattern_draft_fail(
-            draft, "{" RANK_PARAM "} in \"name\" is the place in the listing, and also "
-                   "a part of the index's key: call that part something else");
+        return pattern_draft_fail(draft, "{" RANK_PARAM
+                                         "} in \"name\" is the position in the listing, but also a "
+                                         "part of the index's key: rename that part");
     for (size_t i = 0; i < name->count; i++)
         if (name->pieces[i].param && strcmp(name->pieces[i].param, RANK_PARAM) == 0 &&
             (i > 0 || name->pieces[i].open))
             return pattern_draft_fail(draft,
-                                      "{" RANK_PARAM "} stands once, at the very beginning of "
-                                      "\"name\", and is written so");
+                                      "{" RANK_PARAM "} occurs once, at the beginning of \"name\"");
     if (name->count < 3)
-        return pattern_draft_fail(draft, "behind {" RANK_PARAM
-                                         "} a \"name\" goes on with a text, and then "
-                                         "with the parts that say which record it is");
+        return pattern_draft_fail(
+            draft, "behind {" RANK_PARAM
+                   "} a \"name\" has a text, and then the parts that identify the item");
     struct span behind = name->pieces[1].literal;
     if (behind.size > RANK_MAX_BEHIND)
         return pattern_draft_fail(draft, "the text behind {" RANK_PARAM "} has more than %d bytes",
@@ -368,7 +365,7 @@ static bool entry_names_take_indexed(struct pattern_draft *draft, struct map_ent
         if (!param || entry_names_is_known(draft, entry->kind, param))
             continue;
         if (!entry_names_is_of_index(draft, entry->kind, param))
-            return pattern_draft_fail(draft, "{%s} in \"name\" is no part of the record's key%s",
+            return pattern_draft_fail(draft, "{%s} in \"name\" is no part of the item's key%s",
                                       param, draft->pattern->index ? ", nor of the index's" : "");
         entry->indexed.pieces[entry->indexed.count++] = name->pieces[i];
     }
@@ -395,9 +392,8 @@ static bool entry_names_check_name(struct pattern_draft *draft, struct map_entry
                    "@csv, @table, @count, @summary), or in ~, which programs try by "
                    "themselves");
     if (!entry_names_can_be_parsed(written))
-        return pattern_draft_fail(
-            draft, "after a parameter a name can't go on with one of 0-9 or A-F; give "
-                   "\"name\" another text there");
+        return pattern_draft_fail(draft, "after a parameter the text of a name can't begin with "
+                                         "one of 0-9 or A-F; change that text in \"name\"");
     return true;
 }
 
@@ -406,7 +402,7 @@ bool entry_names_compile(struct pattern_draft *draft)
     struct map_pattern *pattern = draft->pattern;
     const struct declared_path *path = draft->path;
     if (path->has_name && pattern->kind_count > 1)
-        return pattern_draft_fail(draft, "\"name\" goes with one kind of record");
+        return pattern_draft_fail(draft, "\"name\" requires a path of one kind of record");
     pattern->entries = arena_array(draft->arena, pattern->kind_count, sizeof *pattern->entries);
     if (!pattern->entries)
         return findings_no_memory(draft->findings);

@@ -79,7 +79,7 @@ void findings_error(const struct findings *findings, const char *file, struct er
         return;
     }
     if (others > 0)
-        snprintf(more, sizeof more, " (and %zu more: ddbfs check tells all)", others);
+        snprintf(more, sizeof more, " (and %zu more: ddbfs check prints all)", others);
     finding_at_write(findings->items[0].at, file, &place);
     if (place.failed)
         error_no_memory(err);

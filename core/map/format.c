@@ -65,10 +65,10 @@ static const char *format_parse_spelling(struct span text, struct format_piece *
         piece->pad = piece->pad * 10 + (unsigned)(text.data[i] - '0');
     }
     if (!digits || piece->pad > FORMAT_MAX_PAD)
-        return "behind a part's colon stands lower, upper, or a 0 and a number of digits up to 38 "
+        return "a part's colon is followed by lower, upper, or a 0 and a number of digits up to 38 "
                "({score:05})";
     if (piece->open)
-        return "a number with zeros in front holds no separator: take the * away";
+        return "a number with leading zeros contains no separator: remove the *";
     return NULL;
 }
 
@@ -83,8 +83,7 @@ static const char *format_parse_param(struct arena *arena, struct span text, boo
     struct span name = span_of(text.data + 1, *used - 2), spelling = {0};
     const char *colon = memchr(name.data, ':', name.size);
     if (colon && !key)
-        return "how a key spells a part ({x:lower}, {x:05}) is said in \"records\" and \"indexes\" "
-               "alone";
+        return "a part has a spelling ({x:lower}, {x:05}) only in \"records\" and \"indexes\"";
     if (colon) {
         spelling = span_from(name, (size_t)(colon - name.data) + 1);
         name.size -= spelling.size + 1;

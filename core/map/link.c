@@ -81,9 +81,8 @@ static bool link_make_environment(const struct link_compiling *making, struct sp
     if (span_is(text, LINK_SAME_ENVIRONMENT))
         return true;
     if (!escape_is_unneeded(text) || memchr(text.data, '{', text.size))
-        return link_report_error(making,
-                                 "its path begins with /{env}/, the record's own environment, or "
-                                 "with the name of one");
+        return link_report_error(making, "its path begins with /{env}/, the item's own "
+                                         "environment, or with the name of an environment");
     making->link->environment = arena_text(making->arena, text);
     return making->link->environment || findings_no_memory(making->findings);
 }
@@ -134,7 +133,7 @@ static bool link_make_kinds(const struct link_compiling *making, bool whole)
         ok = ok && kind;
         if (!kind && whole)
             findings_add(making->findings, declared->kinds[i].at,
-                         "no kind of record is called \"%s\"; see \"records\" above",
+                         "\"records\" has no kind of the name \"%s\"; add it there",
                          declared->kinds[i].text);
     }
     return ok && (link->kinds || findings_no_memory(making->findings));
@@ -156,7 +155,7 @@ static bool link_check_source(const struct link_compiling *making,
         const char *param = source->format.pieces[i].param;
         if (param && !link_uses(making->link, param))
             return findings_add(making->findings, source->at,
-                                "\"from\" of link \"%s\" tells {%s}, which its path does not have",
+                                "\"from\" of link \"%s\" tells {%s}, but its path does not have it",
                                 making->link->name, param);
         if (param && link_source(making->link, param))
             return findings_add(making->findings, source->at,
@@ -165,7 +164,7 @@ static bool link_check_source(const struct link_compiling *making,
     }
     return !format_is_literal(&source->format) ||
            findings_add(making->findings, source->at,
-                        "\"from\" of link \"%s\" takes %s apart into parts: \"{…}\"",
+                        "\"from\" of link \"%s\" must split %s into parts: \"{…}\"",
                         making->link->name, source->from);
 }
 
@@ -224,8 +223,8 @@ static bool link_check_part(const struct link_compiling *making, const char *par
                 nearest_offer(&nearest, span_text(link->sources[i].format.pieces[k].param));
     nearest_write(&nearest, &hint);
     return findings_add(making->findings, making->declared->at,
-                        "link \"%s\": {%s} is told neither by \"from\" nor by the key%s",
-                        link->name, param, buf_text(&hint));
+                        "link \"%s\": {%s} is neither in \"from\" nor in the key%s", link->name,
+                        param, buf_text(&hint));
 }
 
 static bool link_check_parts(const struct link_compiling *making)
@@ -368,7 +367,7 @@ static bool link_check_values(const struct model *target, const struct map_link 
                        (!param->match || regexec(&param->regex, buf_text(&text), 0, NULL, 0) == 0)))
             continue;
         return findings_add(findings, FINDING_AT(link),
-                            "link \"%s\" leads to \"%s\", which is none of the values of {%s}",
+                            "link \"%s\" leads to \"%s\", which is not among the values of {%s}",
                             link->name, buf_text(&text), param->name);
     }
     return true;
@@ -410,8 +409,8 @@ static bool link_check_steps(const struct model *target, const struct map_link *
     if (!at->file == link->directory)
         return true;
     return findings_add(findings, FINDING_AT(link),
-                        at->file ? "link \"%s\" leads to a file, %s; take the final / away"
-                                 : "link \"%s\" leads to a directory, %s; let it end in /",
+                        at->file ? "link \"%s\" leads to a file, %s; remove the final /"
+                                 : "link \"%s\" leads to a directory, %s; add a final /",
                         link->name, link->to);
 }
 

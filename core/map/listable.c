@@ -56,9 +56,8 @@ bool listable_check_groups(const struct route *route, struct findings *findings)
     bool ok =
         found ||
         findings_add(findings, FINDING_AT(route->list),
-                     "\"%s\": \"groups\" shows the directories that records bring along, and "
-                     "no step below it is one: a path goes on from here by a part of the key of "
-                     "what is asked",
+                     "\"%s\": \"groups\" shows directories that follow from the items' keys, but "
+                     "no step below it is one; add a path that continues with a part of the key",
                      route->list->path);
     for (const struct route *child = route->children; child; child = child->next)
         ok = listable_check_groups(child, findings) && ok;

@@ -73,7 +73,7 @@ static bool map_read_environment(struct map_reader *reader, const char *name, st
     if (strcmp(name, MAP_TABLES_NAME) == 0)
         return map_fail(reader, at,
                         "no environment is called \"" MAP_TABLES_NAME
-                        "\": there all tables stand by their own names");
+                        "\": that directory has all tables by their own names");
     if (!map_read_format(reader, at, "an environment's name", &environment->name) ||
         !map_read_members(reader, value, "an environment", members, environment) ||
         !map_check_environment(reader, at, map, environment))
@@ -146,12 +146,11 @@ static bool map_read_price(struct map_reader *reader, const char *name, struct j
     bool all = strcmp(name, "*") == 0;
     double price = json_is(value, JSON_NUMBER) ? strtod(json_raw(value).data, NULL) : -1;
     if (!(price >= 0 && price <= MAX_PRICE))
-        return map_fail(reader, value,
-                        "a price is a number of dollars for a million read units, 0 to %d",
+        return map_fail(reader, value, "a price is a number of dollars for a million RCU, 0 to %d",
                         MAX_PRICE);
     if (!named && !all)
-        return map_fail(reader, at, "\"prices\" are of environments, and none is called \"%s\"",
-                        name);
+        return map_fail(reader, at,
+                        "\"prices\" are of environments, but there is no environment \"%s\"", name);
     for (struct map_environment *each = loading->map->environments; each; each = each->next)
         if (each == named || (all && !each->priced))
             each->price = price;
@@ -204,7 +203,7 @@ static void map_compile_tables(struct loading *loading, struct findings *finding
         if (strcmp(table->path_name, MAP_TABLES_NAME) == 0)
             findings_add(findings, table->at,
                          "no table of a map is called \"" MAP_TABLES_NAME
-                         "\": there all tables of the account stand by their own names");
+                         "\": that directory has all tables of the account by their own names");
         map->models[map->model_count] = compile_table(table, findings);
         map->model_count += map->models[map->model_count] != NULL;
     }
@@ -246,7 +245,7 @@ static void map_parse_into(struct map *map, struct span text, struct findings *f
         findings_no_memory(findings);
     } else {
         json_position_move(&reader.last, &reader.doc, fault.offset);
-        findings_add(findings, finding_at(&reader.last), "this is no JSON: %s", fault.what);
+        findings_add(findings, finding_at(&reader.last), "this is not JSON: %s", fault.what);
     }
     json_clean_up(&reader.doc);
     /* Whatever a reader took it for that a text or a format could not be had. */
@@ -321,7 +320,7 @@ static bool map_read_stream(const char *file, FILE *stream, struct buf *out, str
     if (failed)
         return error_set(err, ERROR_INVALID, "can't read the map %s: %s", file, strerror(errno));
     if (out->size > MAP_MAX_BYTES)
-        return error_set(err, ERROR_INVALID, "%s is no map: it is larger than 1 MB", file);
+        return error_set(err, ERROR_INVALID, "%s is not a map: it is larger than 1 MB", file);
     return !out->failed || error_no_memory(err);
 }
 
@@ -341,7 +340,7 @@ const struct map *map_load_again(const char *file, struct error *err)
     if (fd >= 0 && fstat(fd, &told) == 0 && !S_ISREG(told.st_mode)) {
         close(fd);
         error_set(err, ERROR_INVALID,
-                  "the map %s is no regular file, so it can't be read a second time", file);
+                  "the map %s is not a regular file, so it can't be read a second time", file);
         return NULL;
     }
     FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;

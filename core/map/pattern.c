@@ -58,10 +58,7 @@ static bool filter_check_attribute(struct pattern_draft *draft, const char *attr
     const struct map_index *index = draft->pattern->index;
     if (index ? model_is_index_key(index, attribute) : model_is_key(draft->model, attribute))
         return pattern_draft_fail(
-            draft,
-            "\"filter\" on %s, a key attribute: the service lets only \"where\" look "
-            "at it",
-            attribute);
+            draft, "\"filter\" on %s, a key attribute: only \"where\" can test it", attribute);
     return pattern_draft_check_held(draft, "filter", attribute);
 }
 
@@ -267,8 +264,9 @@ static bool filter_template_compile(struct pattern_draft *draft)
         pattern->filter_count++;
     }
     if (filtering.expression > MAX_EXPRESSION)
-        return pattern_draft_fail(draft,
-                                  "\"filter\" says more than the service takes in one expression");
+        return pattern_draft_fail(
+            draft,
+            "\"filter\" is longer than one expression of the service may be; remove conditions");
     return !pattern->pick || pattern_draft_check_held(draft, "pick", pattern->pick_attribute);
 }
 
@@ -300,7 +298,7 @@ static const struct map_kind *pattern_find_kind(struct pattern_draft *draft,
         return draft->model->any;
     if (!kind && !pattern_declared_record(table, name->text))
         findings_add(draft->findings, name->at,
-                     "no kind of record is called \"%s\"; see \"records\" above", name->text);
+                     "\"records\" has no kind of the name \"%s\"; add it there", name->text);
     return kind;
 }
 
@@ -315,9 +313,10 @@ static bool pattern_find_kinds(struct pattern_draft *draft, const struct declare
         return findings_no_memory(draft->findings);
     pattern->kind_count = count;
     if (path->kind_count == 0 && table->records->next)
-        return findings_add(draft->findings, path->at,
-                            "say which kind: \"%s\" of one of the table's \"records\"",
-                            path->list ? "list" : "record");
+        return findings_add(
+            draft->findings, path->at,
+            "the path has no kind of record; add it: \"%s\" of one of the table's \"records\"",
+            path->list ? "list" : "record");
     if (path->kind_count == 0)
         pattern->kinds[0] = draft->model->kinds;
     for (size_t i = 0; i < path->kind_count; i++) {
@@ -326,8 +325,8 @@ static bool pattern_find_kinds(struct pattern_draft *draft, const struct declare
             return false;
         for (size_t before = 0; before < i; before++)
             if (pattern->kinds[before] == pattern->kinds[i])
-                return findings_add(draft->findings, path->kinds[i].at,
-                                    "\"list\" has \"%s\" twice", path->kinds[i].text);
+                return findings_add(draft->findings, path->kinds[i].at, "\"list\" has \"%s\" twice",
+                                    path->kinds[i].text);
     }
     return pattern->kinds[0];
 }
@@ -381,8 +380,8 @@ static bool pattern_check_wheres(struct pattern_draft *draft)
         if (where->whole && !pattern_is_used(draft, where))
             return pattern_draft_fail(
                 draft,
-                "\"where\" on '%s' can't be part of a key condition: in single quotes "
-                "stands a key attribute of what is asked that the path does not say",
+                "\"where\" on '%s' can't be part of a key condition: single quotes are for a key "
+                "attribute of the table or index without a value in the path",
                 where->target);
         if (where->whole)
             continue;
@@ -390,14 +389,13 @@ static bool pattern_check_wheres(struct pattern_draft *draft)
             return false;
         if (equality && !itself && pattern_draft_path_has(draft->path, where->target))
             return pattern_draft_fail(
-                draft, "\"where\" says what {%s} is, but so does the path; take one away",
+                draft, "{%s} has a value in \"where\" and in the path; remove one",
                 where->target);
         if (!pattern_is_used(draft, where) && !(equality && pattern_is_part(draft, where->target)))
-            return pattern_draft_fail(
-                draft,
-                "\"where\" on %s can't be part of a key condition: only the first "
-                "part that the path does not say can; try \"filter\"",
-                where->target);
+            return pattern_draft_fail(draft,
+                                      "\"where\" on %s can't be part of a key condition: only the "
+                                      "first part without a value in the path can; try \"filter\"",
+                                      where->target);
     }
     return true;
 }
@@ -433,11 +431,10 @@ static bool pattern_check_params(struct pattern_draft *draft)
         if (param && !counts && !pattern_conds_have(pattern->where, pattern->where_count, param) &&
             !pattern_conds_have(pattern->filter, pattern->filter_count, param) &&
             !pattern_is_part(draft, param))
-            return pattern_draft_fail(
-                draft,
-                "{%s} selects nothing: it is no part of a key (of each kind that the "
-                "path gives) and in no condition",
-                param);
+            return pattern_draft_fail(draft,
+                                      "{%s} selects nothing: it is neither part of the key (of "
+                                      "each of the path's kinds) nor in a condition",
+                                      param);
     }
     return true;
 }
@@ -455,7 +452,8 @@ static bool pattern_check_limit(struct pattern_draft *draft)
              pattern_conds_have(draft->pattern->where, draft->pattern->where_count, param) ||
              pattern_conds_have(draft->pattern->filter, draft->pattern->filter_count, param)) ||
            pattern_draft_fail(
-               draft, "{%s} says how many, so it can't be part of a key or a condition, too",
+               draft,
+               "{%s} is the number of entries, so it can't be part of a key or a condition, too",
                param);
 }
 
@@ -605,27 +603,26 @@ static const char *pattern_contradiction(const struct pattern_draft *draft)
 {
     const struct map_pattern *pattern = draft->pattern;
     if (pattern->consistent && pattern->index && !pattern->index->local)
-        return "a global index can't be read consistently: take \"consistent\" away, or, if it is "
-               "a "
-               "local one, say \"local\": true of the index";
+        return "a global index can't be read consistently: remove \"consistent\", or, if the index "
+               "is local, add \"local\": true to it";
     if (draft->path->hydrate != CHOICE_UNSAID && !pattern->index)
-        return "\"hydrate\" goes with \"index\"";
+        return "\"hydrate\" requires \"index\"";
     if (pattern->list && pattern->attribute)
-        return "a listing has no \"attribute\"; take the path's final / away";
+        return "a listing has no \"attribute\"; remove the path's final /";
     if (pattern->list && pattern->pick)
-        return "a listing has no \"pick\"; take the path's final / away";
+        return "a listing has no \"pick\"; remove the path's final /";
     if (!pattern->list && draft->path->has_name)
-        return "\"name\" goes with a listing, whose path ends in /";
+        return "\"name\" requires a listing, whose path ends in /";
     if (!pattern->list && pattern->limit > 1)
-        return "one file is one record: \"newest\" or \"oldest\" 1";
+        return "one file is one item: use \"newest\" or \"oldest\" with 1";
     if (pattern->groups && (!pattern->list || pattern->limit || draft->path->has_name ||
                             draft->path->hydrate != CHOICE_UNSAID))
-        return "\"groups\" goes with a listing of all, and without \"name\" and \"hydrate\": it "
-               "shows directories, not records";
+        return "\"groups\" requires a listing without limit, \"name\" and \"hydrate\": it shows "
+               "directories, not items";
     if (pattern->ties && !(pattern->list && pattern->limit))
-        return "\"ties\" goes with a listing of the \"newest\" or \"oldest\" N";
+        return "\"ties\" requires a listing with \"newest\" or \"oldest\" and a number";
     if (pattern->by_key && (pattern->limit || pattern->pick || pattern->descending))
-        return "the path says the whole key, so there is one record and nothing to choose";
+        return "the path has the whole key, so there is one item and nothing to choose";
     return NULL;
 }
 

@@ -84,7 +84,7 @@ bool pattern_draft_check_known(struct pattern_draft *draft, struct finding_at at
         return findings_no_memory(draft->findings);
     if (!found)
         return findings_add(draft->findings, at,
-                            "\"%s\": by \"params\" {%s} is one of %s; \"%s\" is none of them",
+                            "\"%s\": by \"params\" {%s} is one of %s; \"%s\" is not among them",
                             draft->path->path, target, buf_text(&known), buf_text(&text));
     return !param->match || regexec(&param->regex, buf_text(&text), 0, NULL, 0) == 0 ||
            findings_add(draft->findings, at,
@@ -188,15 +188,15 @@ bool pattern_draft_check_held(struct pattern_draft *draft, const char *member,
         return true;
     if (index->projects == PROJECTS_KEYS)
         return pattern_draft_fail(
-            draft, "\"%s\" looks at %s, but index %s holds keys alone, so nothing would answer",
+            draft, "\"%s\" looks at %s, but index %s holds keys alone, so no item would match",
             member, attribute, index->name);
     if (index->include_count > 0)
         return pattern_draft_fail(draft, "\"%s\" looks at %s, which index %s does not include",
                                   member, attribute, index->name);
     return pattern_draft_fail(
         draft,
-        "\"%s\" looks at %s, and the map does not say that index %s includes it; say "
-        "all that it includes: \"projects\": [\"%s\"]",
+        "\"%s\" looks at %s, but \"projects\" of index %s does not list it; list all attributes of "
+        "the index: \"projects\": [\"%s\"]",
         member, attribute, index->name, attribute);
 }
 
@@ -205,8 +205,7 @@ static bool key_conditions_invalid_key(struct pattern_draft *draft, const struct
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     format_write(format, &text);
-    return pattern_draft_fail(draft,
-                              "the partition key %s is \"%s\", but the path does not say {%s}",
+    return pattern_draft_fail(draft, "the partition key %s is \"%s\", but the path lacks {%s}",
                               key->attribute, buf_text(&text), missing);
 }
 
@@ -236,7 +235,7 @@ static const struct format *key_conditions_format_for(struct pattern_draft *draf
     const struct format *format = model_key_format(draft->model, key, kind);
     if (!format)
         pattern_draft_fail(draft,
-                           "index %s has no format for %s of \"%s\", so it holds no such record",
+                           "index %s has no format for %s of \"%s\", so it holds no such items",
                            draft->pattern->index->name, key->attribute, kind->name);
     return format;
 }
@@ -410,7 +409,7 @@ static bool key_conditions_compile_range(struct pattern_draft *draft, const stru
     if (key->type != VALUE_S)
         return prefix->count == 0
                    ? key_conditions_add_plain(draft, key, where)
-                   : pattern_draft_fail(draft, "%s is no text: it has no parts", key->attribute);
+                   : pattern_draft_fail(draft, "%s is not a text: it has no parts", key->attribute);
     if (!key_conditions_check_range(draft, key, where, true) ||
         !key_conditions_add_bounds(draft, format, said, where))
         return false;
@@ -418,14 +417,13 @@ static bool key_conditions_compile_range(struct pattern_draft *draft, const stru
      * back (pattern->excluded); one record can't. */
     if (where->op == COND_LT && prefix->count > 0 && !draft->path->list)
         return pattern_draft_fail(draft,
-                                  "\"<\" on a part goes with a listing; for one record say \"<=\"");
+                                  "\"<\" on a part requires a listing; for one item use \"<=\"");
     if (where->op == COND_LT && prefix->count > 0 &&
         !key_conditions_is_base_part(draft, where->target))
-        return pattern_draft_fail(
-            draft,
-            "\"<\" on %s, which is a part of the index's key alone: say \"<=\", which "
-            "takes in what begins with the value",
-            where->target);
+        return pattern_draft_fail(draft,
+                                  "\"<\" on %s, which is a part of the index's key alone: use "
+                                  "\"<=\", which includes texts that begin with the value",
+                                  where->target);
     bool ok = true;
     switch (where->op) {
     case COND_EQ: /* pattern_draft_stated has taken those in */

@@ -91,7 +91,7 @@ static const char *route_wrong_segment(const struct format *segment)
         if (literal.size > NAME_LIMIT)
             return "a name has at most 249 bytes";
         if (i > 0 && literal.size && strchr("0123456789ABCDEF", literal.data[0]))
-            return "after a parameter a segment can't go on with one of 0-9 or A-F";
+            return "after a parameter the text of a segment can't begin with one of 0-9 or A-F";
     }
     if (format_literal_bytes(segment) > NAME_MAX_BYTES)
         return "no name is longer than 255 bytes";
@@ -99,7 +99,7 @@ static const char *route_wrong_segment(const struct format *segment)
     for (enum companion c = COMPANION_TYPED; c < COMPANION_END; c++)
         if (span_ends(last, span_text(companion_ending(c))))
             return "a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, @count or "
-                   "@summary, which are companions of a record or of a listing";
+                   "@summary, which are companions of an item or of a listing";
     return NULL;
 }
 
@@ -236,8 +236,8 @@ static bool route_join_entry(struct builder *builder, struct route *existing,
     CLEAN_UP(buf_clean_up) struct buf segment = {0};
     format_write(&existing->segment, &segment);
     return findings_add(builder->findings, FINDING_AT(existing),
-                        "\"%s\" takes the names of the entries of \"%s\" (line %u), which open "
-                        "already; leave it out, or give it a literal",
+                        "\"%s\" has the same names as the entries of \"%s\" (line %u); remove it, "
+                        "or give it a literal",
                         buf_text(&segment), listing->path, listing->line);
 }
 
@@ -310,8 +310,8 @@ static bool route_check_pair(struct builder *builder, const struct route *a, con
     bool in_order = a->line < b->line || (a->line == b->line && a->column < b->column);
     const struct route *first = in_order ? a : b, *second = in_order ? b : a;
     return findings_add(builder->findings, FINDING_AT(second),
-                        "ambiguous: \"%s\" and \"%s\" (line %u) match the same names; use one "
-                        "name for both, or tell them apart by a literal or a \"match\"",
+                        "ambiguous: \"%s\" and \"%s\" (line %u) match the same names; use one name "
+                        "for both, or distinguish them by a literal or a \"match\"",
                         buf_text(&right), buf_text(&left), first->line);
 }
 

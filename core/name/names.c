@@ -74,12 +74,12 @@ bool names_refuse_unlisted(const struct model *table, const struct route *step,
     CLEAN_UP(buf_clean_up) struct buf segment = {0};
     format_write(&step->segment, &segment);
     const char *slash = step->file ? "" : "/", *hint = names_placeholder_hint(table, step);
-    const char *reason = listable_values(table, step)
-                             ? "is listed as far as the map knows its values, and it does not say "
-                               "that these are \"only\" them"
-                         : listable_follows_some(step, path) || listable_is_group(step, path)
-                             ? "is listed as far as entries lead to it, and there may be others"
-                             : "can't be listed, since no key leads to all of them";
+    const char *reason =
+        listable_values(table, step)
+            ? "shows the values in the map, and without \"only\" there may be others"
+        : listable_follows_some(step, path) || listable_is_group(step, path)
+            ? "shows those that entries lead to, and there may be others"
+            : "can't be listed, since no key leads to all of them";
     return error_set(err, ERROR_NOT_LISTABLE, "%s%s %s; type one: …/%s%s%s%s", buf_text(&segment),
                      slash, reason, buf_text(&segment), slash, hint ? "; " : "", hint ? hint : "");
 }
@@ -88,7 +88,7 @@ bool names_refuse_columns(struct error *err)
 {
     return error_set(err, ERROR_NOT_LISTABLE,
                      "the columns of a table are typed: …@table/status,created_at, with attributes "
-                     "of the records in place of these; …@summary tells which there are");
+                     "of the items in their place; …@summary lists them");
 }
 
 /* Reading a name. */
@@ -627,9 +627,9 @@ static bool names_describe_missing(const struct names_directory *directory, stru
             nearest_offer(&nearest, child->segment.pieces[0].literal);
     }
     nearest_write(&nearest, &hint);
-    return error_set(err, ERROR_NOT_FOUND, "nothing here is called \"%.*s\"%s; there is %s%s%s",
+    return error_set(err, ERROR_NOT_FOUND, "not found here: \"%.*s\"%s; there is %s%s%s",
                      (int)name.size, name.data, buf_text(&hint), buf_text(&names),
-                     suffix[0] ? ", and records end in " : "", suffix);
+                     suffix[0] ? ", and items end in " : "", suffix);
 }
 
 static bool names_describe_unmatched(const struct names_directory *directory, struct span name,
@@ -661,10 +661,10 @@ static bool names_refuse_companion(struct span name, struct error *err)
 {
     struct span base = name, columns;
     companion_split(&base, &columns);
-    return error_set(err, ERROR_NOT_LISTABLE,
-                     "\"%.*s\" stands for names that can't be listed; type one of them before %.*s",
-                     (int)base.size, base.data, (int)(name.size - base.size),
-                     name.data + base.size);
+    return error_set(
+        err, ERROR_NOT_LISTABLE,
+        "\"%.*s\" is a placeholder for names that can't be listed; type one of them before %.*s",
+        (int)base.size, base.data, (int)(name.size - base.size), name.data + base.size);
 }
 
 static bool names_describe_refusal(const struct names_directory *directory, struct span name,
@@ -683,27 +683,27 @@ static bool names_describe_refusal(const struct names_directory *directory, stru
                          refusal->param, (int)name.size, name.data,
                          model_spelling(directory->table, refusal->param)->pad);
     case BAD_BASE64:
-        return error_set(
-            err, ERROR_INVALID,
-            "{%s} in \"%.*s\" is no base64: %s; what really begins with \"base64:\" is "
-            "written %%62ase64:",
-            refusal->param, (int)name.size, name.data, refusal->why);
+        return error_set(err, ERROR_INVALID,
+                         "{%s} in \"%.*s\" is not base64: %s; a value that begins with \"base64:\" "
+                         "is typed %%62ase64:",
+                         refusal->param, (int)name.size, name.data, refusal->why);
     case SAID_TWICE:
-        return error_set(err, ERROR_INVALID, "{%s} in \"%.*s\" is not what the path says before",
+        return error_set(err, ERROR_INVALID,
+                         "{%s} in \"%.*s\" differs from the value earlier in the path",
                          refusal->param, (int)name.size, name.data);
     case NO_MATCH:
         return names_describe_unmatched(directory, name, refusal->param, err);
     case NO_COUNT:
     case WRONG_COUNT:
         return error_set(err, ERROR_INVALID,
-                         "{%s} in \"%.*s\" says how many entries are shown: a number from 1 to %d",
-                         refusal->param, (int)name.size, name.data, ENTRY_LIMIT_MOST);
+                         "{%s} in \"%.*s\" is the number of entries: from 1 to %d", refusal->param,
+                         (int)name.size, name.data, ENTRY_LIMIT_MOST);
     case A_SECRET:
         return error_set(err, ERROR_DENIED,
                          "this is a secret, and others may read here; --show-secrets allows it");
     case NO_COMPANION:
         return error_set(err, ERROR_NOT_FOUND,
-                         "a file of a bare value has no companions; its record has");
+                         "a file of a bare value has no companions; use those of its item");
     case OF_PLACEHOLDER:
         return names_refuse_companion(name, err);
     case OF_DIRECTORY:
@@ -712,7 +712,7 @@ static bool names_describe_refusal(const struct names_directory *directory, stru
         return names_describe_foreign(refusal, err);
     case NO_VALUE:
         return error_set(err, ERROR_INVALID,
-                         "a value is missing before %s; a value that is called so is typed %%40%s",
+                         "a value is missing before %s; a value with that text is typed %%40%s",
                          refusal->param, refusal->param + 1);
     case NO_COLUMN:
         return error_set(err, ERROR_INVALID,
@@ -846,7 +846,7 @@ bool names_find_attribute(struct span name, struct buf *out, struct error *err)
                          (int)name.size, name.data);
     if (escape_decode(name, out))
         return !out->failed || error_no_memory(err);
-    return error_set(err, ERROR_INVALID, "\"%.*s\" is no name of an attribute", (int)name.size,
+    return error_set(err, ERROR_INVALID, "\"%.*s\" is not the name of an attribute", (int)name.size,
                      name.data);
 }
 
@@ -865,7 +865,7 @@ bool names_find_columns(struct span columns, struct arena *arena, struct span **
         if (one.size == 0 || !escape_decode(one, &attribute) || attribute.size == 0)
             return attribute.failed
                        ? error_no_memory(err)
-                       : error_set(err, ERROR_INVALID, "\"%.*s\" is no name of an attribute",
+                       : error_set(err, ERROR_INVALID, "\"%.*s\" is not the name of an attribute",
                                    (int)one.size, one.data);
         (*out)[(*count)++] = arena_copy(arena, buf_span(&attribute));
         columns = span_from(columns, comma ? one.size + 1 : one.size);
@@ -920,8 +920,8 @@ bool names_find_table(struct span name, struct buf *out, struct error *err)
         return error_no_memory(err);
     if (!is_name || !names_can_be_table(buf_span(&table)))
         return error_set(err, ERROR_NOT_FOUND,
-                         "no table is called \"%.*s\": names have 3 to 255 letters, digits, dots, "
-                         "hyphens and underscores",
+                         "no table can have the name \"%.*s\": names have 3 to 255 letters, "
+                         "digits, dots, hyphens and underscores",
                          (int)name.size, name.data);
     buf_add_span(out, buf_span(&table));
     return !out->failed || error_no_memory(err);
@@ -946,8 +946,8 @@ bool names_check_table(struct span name, struct error *err)
         return true;
     printable_copy(shown, sizeof shown, name, "");
     return error_set(err, ERROR_BAD_ANSWER,
-                     "the list of tables has \"%s\", which is left out: no table can be called so; "
-                     "see what stands between here and the service",
+                     "the list of tables has \"%s\", which is omitted: no table can have that "
+                     "name; check the proxies between this machine and the service",
                      shown);
 }
 
@@ -966,8 +966,8 @@ bool names_write_table(struct span table, struct buf *out, struct error *err)
         return false;
     if (name.size > NAME_MAX_BYTES)
         return error_set(err, ERROR_LONG_NAME,
-                         "the table %.*s can't be listed: what must be escaped makes its name "
-                         "longer than one of a directory can be",
+                         "the table %.*s can't be listed: with its escapes, its name is too long "
+                         "for a directory",
                          (int)table.size, table.data);
     buf_add_span(out, buf_span(&name));
     return !out->failed || error_no_memory(err);
@@ -996,7 +996,7 @@ const struct map_environment *names_find_environment(const struct map *map, stru
                 names_enter(each, name, arena, values, &refusal) == TAKEN)
                 return each;
     if (refusal.kind != REFUSED_NOT) {
-        error_set(err, ERROR_INVALID, "\"%.*s\" is no name of an environment", (int)name.size,
+        error_set(err, ERROR_INVALID, "\"%.*s\" is not the name of an environment", (int)name.size,
                   name.data);
         return NULL;
     }

@@ -138,13 +138,12 @@ bool item_match_report(const struct plan *plan, struct json item, struct error *
         if (!json_present(typed))
             return error_set(
                 err, ERROR_INVALID,
-                "an item of %s has no %s, which the map calls a key of it; ddbfs check "
-                "tells what the keys are",
+                "an item of %s has no %s, a key in the map; ddbfs check prints the table's keys",
                 plan->table_name, key->attribute);
         if (!read || value.type != key->type)
             return error_set(err, ERROR_INVALID,
-                             "%s of %s is of type %s, but the map says %s; write \"types\": "
-                             "{ \"%s\": \"%s\" }, as ddbfs check tells",
+                             "%s of %s is of type %s, but of type %s in the map; add \"types\": { "
+                             "\"%s\": \"%s\" }, as ddbfs check prints",
                              key->attribute, plan->table_name,
                              read ? value_type_name(value.type) : "another",
                              value_type_name(key->type), key->attribute,
@@ -159,8 +158,7 @@ void pick_clean_up(struct pick *pick)
     pick->best = NULL;
 }
 
-/* Whether ITEM goes before the best so far. All must have the attribute, in one type: else which of
- * them the map means can't be said. */
+/* Whether ITEM is better than the best so far. All items must have the attribute, in one type. */
 static bool pick_compare(const struct pick *pick, struct json item, bool *better, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf mine = {0}, theirs = {0};
@@ -169,12 +167,11 @@ static bool pick_compare(const struct pick *pick, struct json item, bool *better
     struct value candidate, best;
     *better = true;
     if (!value_read(item_attribute(item, name), &mine, &candidate))
-        return mine.failed
-                   ? error_no_memory(err)
-                   : error_set(err, ERROR_INVALID,
-                               "the map picks a record of %s by %s, which one of them lacks "
-                               "(or it is no text, number or binary)",
-                               pick->plan->table_name, pattern->pick_attribute);
+        return mine.failed ? error_no_memory(err)
+                           : error_set(err, ERROR_INVALID,
+                                       "\"pick\" compares the items of %s by %s, but one of them "
+                                       "lacks it (or it is not a text, number or binary)",
+                                       pick->plan->table_name, pattern->pick_attribute);
     if (!pick->best)
         return true;
     if (!value_read(item_attribute(record_item(pick->best), name), &theirs, &best))
@@ -182,8 +179,7 @@ static bool pick_compare(const struct pick *pick, struct json item, bool *better
     if (candidate.type != best.type)
         return error_set(
             err, ERROR_INVALID,
-            "the map picks a record of %s by %s, which is of type %s in one and of type "
-            "%s in another",
+            "\"pick\" compares the items of %s by %s, which is of type %s in one and of type %s in another",
             pick->plan->table_name, pattern->pick_attribute, value_type_name(best.type),
             value_type_name(candidate.type));
     int order = value_compare(candidate, best);
@@ -221,10 +217,10 @@ bool pick_consider(struct pick *pick, struct json item, const struct record_orig
     if (pattern->pick && !pick_compare(pick, item, &better, err))
         return false;
     if (!pattern->pick && pick->found > 1 && !(pick->backwards && pick_is_first_meant(pick)))
-        return error_set(err, ERROR_AMBIGUOUS,
-                         "several records of %s answer; let the map say which, with \"pick\" or "
-                         "\"newest\": 1",
-                         pick->plan->table_name);
+        return error_set(
+            err, ERROR_AMBIGUOUS,
+            "several items of %s match; add \"pick\" or \"newest\": 1 to the path in the map",
+            pick->plan->table_name);
     if (!better)
         return true;
     record_unref(pick->best);

@@ -26,7 +26,7 @@ static bool plan_expand_key(struct plan *plan, size_t i, struct key_attribute *o
     if (!format_check_parts(said, &plan->path, err))
         return false;
     if (!format_expand(said, &plan->path, &text))
-        return error_set(err, ERROR_INVALID, "the path does not say the whole key");
+        return error_set(err, ERROR_INVALID, "the path lacks a part of the key");
     if (text.failed)
         return error_no_memory(err);
     if (!operand_check_key(key->attribute, key->type, buf_span(&text), err))
@@ -299,8 +299,8 @@ static bool plan_narrow_sort(struct plan *plan, const struct key *base, struct e
             break;
         if (has && !cond_admits(&query->where[at], same.value))
             return error_set(err, ERROR_NOT_FOUND,
-                             "no record of this directory is called so: its key would not be among "
-                             "those that are listed");
+                             "no item of this directory can have this name: the directory does not "
+                             "list such a key");
         query->where_count = at;
         read_add_where(query, &same);
     }
@@ -621,9 +621,9 @@ static bool plan_all_hold(const struct plan *plan, const struct map_cond *conds,
             return false;
         if (!plan_holds_it(&cond, key, item, &failed))
             return failed ? error_no_memory(err)
-                          : error_set(err, ERROR_NOT_FOUND,
-                                      "the record is there, but it is not (or no longer) one of "
-                                      "this directory");
+                          : error_set(
+                                err, ERROR_NOT_FOUND,
+                                "the item exists, but it is not (or no longer) in this directory");
     }
     return true;
 }
@@ -643,8 +643,8 @@ static bool plan_index_holds(const struct plan *plan, struct json item, struct e
         return error_no_memory(err);
     return (in && bindings_agree(&plan->path, &parts)) ||
            error_set(err, ERROR_NOT_FOUND,
-                     "the record is there, but %s has it not (or no longer) by what its name here "
-                     "tells of the index's key",
+                     "the item exists, but %s does not (or no longer) have it by the part of the "
+                     "index's key in its name",
                      plan->pattern->index->name);
 }
 
@@ -667,7 +667,7 @@ bool plan_holds(const struct plan *plan, const struct key *key, struct json item
 {
     const struct map_pattern *pattern = plan->pattern;
     if (plan_excludes(pattern, &plan->path, &plan->path))
-        return error_set(err, ERROR_NOT_FOUND, "the record is there, but not in this directory");
+        return error_set(err, ERROR_NOT_FOUND, "the item exists, but not in this directory");
     return plan_all_hold(plan, pattern->where, pattern->where_count, key, item, err) &&
            plan_all_hold(plan, pattern->filter, pattern->filter_count, key, item, err) &&
            plan_index_holds(plan, item, err);

@@ -51,8 +51,8 @@ bool selection_hides_secrets(const struct selection *selection, const struct mod
         return true;
     cond_write_path(look.found, &name);
     return error_set(err, ERROR_DENIED,
-                     "%s is secret, and a filter on it would tell its value, question by question; "
-                     "--show-secrets lets it, and \"exists\" may be asked anyway",
+                     "%s is secret, and filters on it would reveal its value; pass --show-secrets, "
+                     "or use \"exists\"",
                      buf_text(&name));
 }
 
@@ -93,11 +93,10 @@ static bool selection_refuse(const struct selection_lookup *look, struct error *
     bool unknown = index->projects == PROJECTS_SOME && index->include_count == 0;
     cond_write_path(look->found, &name);
     return error_set(err, ERROR_INVALID,
-                     "%s can't be asked for: this path shows what index %s holds, and %s",
+                     "%s can't be tested: this path shows the items of index %s, and %s",
                      buf_text(&name), index->name,
-                     unknown ? "the map does not say that it is in there; say all that is: "
-                               "\"projects\": […]"
-                             : "it is not in there");
+                     unknown ? "\"projects\" does not list the attribute; add it: \"projects\": […]"
+                             : "the index does not include it");
 }
 
 static bool selection_counts_records(const struct map_pattern *pattern)

@@ -700,10 +700,10 @@ bool place_suits_slash(const struct place *place, struct error *err)
     bool has_columns = place->kind == PLACE_LIST_FILE && place->columns.size == 0 &&
                        (place->companion == COMPANION_CSV || place->companion == COMPANION_TABLE);
     return error_set(err, ERROR_NOT_DIRECTORY, "%s",
-                     has_columns ? "one file with all records of the listing; take the final / "
-                                   "away, or type columns behind it: status,created_at"
-                     : place->kind == PLACE_RECORD ? "a record is a file; take the final / away"
-                                                   : "one file; take the final / away");
+                     has_columns ? "one file with all records of the listing; remove the final /, "
+                                   "or type columns behind it: status,created_at"
+                     : place->kind == PLACE_RECORD ? "a record is a file; remove the final /"
+                                                   : "one file; remove the final /");
 }
 
 struct place *place_resolve(const struct map *map, struct span path,

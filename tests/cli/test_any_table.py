@@ -88,7 +88,7 @@ def test_no_map_is_none_at_all(ddbfs, things, cost):
 def test_no_environment_is_called_tables(ddbfs, write_map, example_map):
     example_map["environments"]["tables"] = {"prefix": "t-"}
     result = ddbfs("--map", write_map(example_map), "ls", "/", expect=1)
-    assert 'no environment is called "tables"' in result.stderr
+    assert 'no environment may have the name "tables"' in result.stderr
 
 
 @rows("options", [[], ["-l"]])
@@ -179,7 +179,7 @@ def test_a_path_of_a_forgotten_map_is_not_proven_to_be_missing(bare):
 def test_a_map_s_own_table_is_not_called_tables(ddbfs, write_map, example_map):
     example_map["tables"]["tables"] = example_map["tables"].pop("jobs")
     result = ddbfs("--map", write_map(example_map), "ls", "/", expect=1)
-    assert 'no table of a map is called "tables"' in result.stderr
+    assert 'no table of a map may have the name "tables"' in result.stderr
 
 
 def test_policy_without_a_map(bare, things, proxy, cost):

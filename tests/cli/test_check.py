@@ -358,4 +358,4 @@ def test_a_file_that_is_no_json_says_so(ddbfs, tmp_path):
     file = tmp_path / "README.md"
     file.write_text("# A project\n")
     told = ddbfs("check", file, expect=1).stderr
-    assert told == f"ddbfs: {file}:1:1: this is no JSON: a value expected\n"
+    assert told == f"ddbfs: {file}:1:1: this is not JSON: a value expected\n"

@@ -310,7 +310,7 @@ def test_bytes_may_be_typed_in_base64(own):
         told = json.loads(blobs("explain", "--json", f"/prod/blobs/base64:_w/{typed}").stdout)
         assert base64.b64encode(key).decode() in told["aws"]
     wrong = blobs("cat", "/prod/blobs/base64:_w/base64:AAECA", expect=None)
-    assert wrong.code != 0 and "is no base64: a character is missing or too many" in wrong.stderr
+    assert wrong.code != 0 and "is not base64: a character is missing or too many" in wrong.stderr
 
 
 # Indexes.

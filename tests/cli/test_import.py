@@ -332,10 +332,10 @@ def test_a_table_that_the_model_does_not_describe(ddbfs, table):
 @rows(
     "text, reason",
     [
-        ("", "model.json:1:1: this is no JSON: "),
-        ('{"a":', "model.json:1:6: this is no JSON: "),
+        ("", "model.json:1:1: this is not JSON: "),
+        ('{"a":', "model.json:1:6: this is not JSON: "),
         ("{}", "nothing was imported; the format is not known; these can be imported: "),
-        ("[" * 600 + "]" * 600, "this is no JSON: "),
+        ("[" * 600 + "]" * 600, "this is not JSON: "),
         ('{"format":"onetable:1.1.0","models":{}}', "has nothing that can be imported: line 1"),
     ],
 )
@@ -431,7 +431,7 @@ def test_every_item_is_found_by_its_key(ddbfs, boto, imported, of):
 
 
 def index_format(index, kind):
-    """Attribute -> format of the keys of an index, for a kind; None when it is not in there."""
+    """Attribute -> format of the keys of an index, for a kind; None if it has none."""
     formats = {}
     for side in ("partition", "sort"):
         said = index.get(side, {})

@@ -315,11 +315,11 @@ WRONG = {
     "unknown member": ({"too": "/{env}/things/{box}/"}, 'has no member "too"'),
     "misspelt part": (
         {"from": {"ref": "{where}"}, "to": "/{env}/things/{wher}/"},
-        "tells {where}, which its path does not have",
+        "tells {where}, but its path does not have it",
     ),
     "part of nothing": (
         {"from": {"ref": "{where}"}, "to": "/{env}/things/{where}/{wher}"},
-        'link "x": {wher} is told neither by "from" nor by the key (did you mean "where"?)',
+        'link "x": {wher} is neither in "from" nor in the key (did you mean "where"?)',
     ),
     "part twice": (
         {"from": {"a": "{w}", "b": "{w}"}, "to": "/{env}/things/{w}/"},

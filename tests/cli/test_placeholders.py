@@ -60,7 +60,7 @@ def test_records_alone_are_not_all_of_a_directory_with_a_placeholder(ddbfs, exam
     env = {"DDBFS_MAP": write_map(example_map)}
     names = ddbfs("ls", ACCOUNT, env=env).text.splitlines()
     assert "{index_name}.d/" in names
-    why = "{index_name}.d/ is listed as far as entries lead to it, and there may be others"
+    why = "{index_name}.d/ shows those that entries lead to, and there may be others"
     counted = ddbfs("ls", "--count", ACCOUNT, env=env, expect=1)
     assert counted.text == ddbfs("cat", f"{ACCOUNT}@count").text and f"the count is incomplete: {why}" in counted.stderr
     shown = ddbfs("ls", "--columns", "sk", ACCOUNT, env=env, expect=1)

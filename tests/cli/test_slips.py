@@ -64,7 +64,7 @@ def test_a_companion_of_nothing_lacks_a_value(ddbfs, name):
     ending = name[name.index("@") :].split(":")[0]
     for command in ("cat", "ls"):
         told = ddbfs(command, f"{SHOP}/{name}", expect=1).stderr
-        assert f"a value is missing before {ending}; a value that is called so is typed %40{ending[1:]}" in told
+        assert f"a value is missing before {ending}; a value with that text is typed %40{ending[1:]}" in told
 
 
 def test_keys_that_are_called_like_a_companion_are_listed_escaped_and_open(ddbfs, ls, things):

@@ -248,13 +248,13 @@ def test_a_wrong_filter_is_told_with_its_column(ddbfs, proxy):
 @rows(
     "filter, why",
     [
-        ("status = 'FAILED'", "column 10: a text stands in double quotes; single ones are for names"),
+        ("status = 'FAILED'", "column 10: a text is in double quotes; single quotes are for names"),
         ("status = \u201cFAILED\u201d", "column 10: a text stands in straight double quotes"),
-        ('status == "FAILED"', "column 9: one = asks whether two values are equal"),
+        ('status == "FAILED"', "column 9: write one = to test whether two values are equal"),
         ("attempt < " + "1" * 39, "has more than 38 digits"),
         ("attempt < 1e126", "larger than the numbers of DynamoDB"),
         ("or = ", "column 6: a value was expected"),
-        ("(" * 60 + "a = 1" + ")" * 60, "so much stands in no brackets"),
+        ("(" * 60 + "a = 1" + ")" * 60, "too many brackets"),
         ('status = "' + "y" * 5000 + '"', "and may have 4096"),
     ],
 )

@@ -139,18 +139,17 @@ static void test_the_notation_of_spellings(void)
         format_write(&format, &out);
         arena_clean_up(&arena);
         CHECK_TEXT(buf_text(&out), good[i]);
-        check_refused(good[i], "how a key spells a part ({x:lower}, {x:05}) is said in \"records\" "
-                               "and \"indexes\" alone");
+        check_refused(
+            good[i],
+            "a part has a spelling ({x:lower}, {x:05}) only in \"records\" and \"indexes\"");
     }
     static const char *const bad[] = {
         "{x:}",   "{x:Lower}",  "{x:5}",        "{x:0}",   "{x:00}", "{x:039}",   "{x:0123}",
         "{x:0a}", "{x:lower*}", "{x:05:lower}", "{x: 05}", "{x:-5}", "{x:lower }"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        check_key_refused(bad[i],
-                          "behind a part's colon stands lower, upper, or a 0 and a number of "
-                          "digits up to 38 ({score:05})");
-    check_key_refused("{x*:05}",
-                      "a number with zeros in front holds no separator: take the * away");
+        check_key_refused(bad[i], "a part's colon is followed by lower, upper, or a 0 and a number "
+                                  "of digits up to 38 ({score:05})");
+    check_key_refused("{x*:05}", "a number with leading zeros contains no separator: remove the *");
     check_key_refused("{:05}", "a parameter's name is letters, digits, _ and -");
 }
 

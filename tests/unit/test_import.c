@@ -84,8 +84,8 @@ static void fails(const char *text, const char *part)
 
 static void test_what_is_no_model(void)
 {
-    fails("", "m.json:1:1: this is no JSON: ");
-    fails("{\n \"a\": 1,\n}", "m.json:3:1: this is no JSON: ");
+    fails("", "m.json:1:1: this is not JSON: ");
+    fails("{\n \"a\": 1,\n}", "m.json:3:1: this is not JSON: ");
     fails("{}", "m.json: nothing was imported; the format is not known; these can be imported:");
     fails("[]", "m.json: nothing was imported; the format is not known; these can be imported:");
     fails("5", "m.json: nothing was imported; the format is not known; these can be imported:");

@@ -136,7 +136,8 @@ static void test_comments_and_trailing_commas_are_welcome(void)
 
 static void test_unbalanced_brace(void)
 {
-    check_map("{\n  \"environments\": {\n", "map.json:3: this is no JSON: the text ends too early");
+    check_map("{\n  \"environments\": {\n",
+              "map.json:3: this is not JSON: the text ends too early");
 }
 
 static void test_garbage_after_the_map(void)
@@ -220,18 +221,17 @@ static void test_prices_are_of_environments(void)
 static void test_prices_that_are_none(void)
 {
     check_map(HEAD "\"prices\":{\"prd\":1}}",
-              "map.json:2: \"prices\" are of environments, and none is called \"prd\"");
+              "map.json:2: \"prices\" are of environments, but there is no environment \"prd\"");
     check_map(HEAD "\"prices\":\n{\"*\":\"0.125\"}}",
-              "map.json:3: a price is a number of dollars for a million read units, 0 to 1000");
+              "map.json:3: a price is a number of dollars for a million RCU, 0 to 1000");
     check_map(HEAD "\"prices\":{\"prod\":1000.5}}",
-              "map.json:2: a price is a number of dollars for a million read units, 0 to 1000");
+              "map.json:2: a price is a number of dollars for a million RCU, 0 to 1000");
     check_map(HEAD "\"prices\":0.125}", "map.json:2: \"prices\" is written as an object: { … }");
 }
 
 static void test_repeated_member(void)
 {
-    check_map("{\"$schema\":\"a\",\n\"$schema\":\"b\"}",
-              "map.json:2: a map has \"$schema\" twice");
+    check_map("{\"$schema\":\"a\",\n\"$schema\":\"b\"}", "map.json:2: a map has \"$schema\" twice");
 }
 
 static void test_a_repeated_member_in_escapes(void)
@@ -539,8 +539,8 @@ static void test_hydrate_overrules_the_projection(void)
 static void test_types_are_of_key_attributes(void)
 {
     check_table(RECORDS "\"types\":{\n\"zz\":\"N\"},\"paths\":{}",
-                "map.json:4: \"zz\" is no key attribute of the table or its indexes, and no filter "
-                "looks at it");
+                "map.json:4: \"zz\" is neither a key attribute of the table or its indexes, nor in "
+                "a filter");
     check_table(WHOLE "\"types\":{\"sk\":\"BOOL\"},\"paths\":{}",
                 "map.json:3: sk is a key, and so of type \"S\", \"N\" or \"B\"");
     check_table(RECORDS "\"types\":{\"sk\":\"X\"},\"paths\":{}",
@@ -570,19 +570,17 @@ static void test_unknown_member_of_a_parameter(void)
 
 static void test_only_goes_with_values(void)
 {
-    check_table(
-        "\"params\":{\n\"a\":{\"only\":true}}",
-        "map.json:3: {a} has \"only\" but no \"values\"; add them, or remove \"only\"");
+    check_table("\"params\":{\n\"a\":{\"only\":true}}",
+                "map.json:3: {a} has \"only\" but no \"values\"; add them, or remove \"only\"");
 }
 
 static void test_an_owner_is_a_kind_that_has_the_parameter(void)
 {
-    check_table(
-        RECORDS "\"params\":{\"d\":{\"owner\":\"job\"}}," PATHS("{a}/", ""),
-        "map.json:3: the \"owner\" of {d} is a kind of record whose key has {d}, and \"job\" "
-        "is none");
+    check_table(RECORDS "\"params\":{\"d\":{\"owner\":\"job\"}}," PATHS("{a}/", ""),
+                "map.json:3: the \"owner\" of {d} must be a kind of record whose key has {d}, and "
+                "\"job\" is not one");
     check_table(RECORDS "\"params\":{\"b\":{\"owner\":\"jobs\"}}," PATHS("{a}/", ""),
-                "map.json:3: the \"owner\" of {b} is a kind of record whose key has {b}, and "
+                "map.json:3: the \"owner\" of {b} must be a kind of record whose key has {b}, and "
                 "\"jobs\" is none");
 }
 
@@ -631,7 +629,7 @@ static void test_list_and_record_fit_the_path(void)
 static void test_a_kind_must_be_known(void)
 {
     check_table(RECORDS PATHS("{a}/", "\"list\":\"jib\""),
-                "map.json:3: no kind of record is called \"jib\"; see \"records\" above");
+                "map.json:3: \"records\" has no kind of the name \"jib\"; add it there");
     check_table(RECORDS PATHS("{a}/", "\"list\":[\"job\",7]"),
                 "map.json:3: a kind of record is written as a text in quotes");
     check_table(RECORDS PATHS("{a}/", "\"list\":7"),
@@ -642,10 +640,10 @@ static void test_a_kind_must_be_known(void)
 
 static void test_several_kinds_must_be_chosen_from(void)
 {
-    check_table(KINDS PATHS("{a}/", ""),
-                "map.json:3: say which kind: \"list\" of one of the table's \"records\"");
-    check_table(KINDS PATHS("{a}/{b}", ""),
-                "map.json:3: say which kind: \"record\" of one of the table's \"records\"");
+    check_table(KINDS PATHS("{a}/", ""), "map.json:3: the path has no kind of record; add it: "
+                                         "\"list\" of one of the table's \"records\"");
+    check_table(KINDS PATHS("{a}/{b}", ""), "map.json:3: the path has no kind of record; add it: "
+                                            "\"record\" of one of the table's \"records\"");
 }
 
 static void test_an_index_must_be_known(void)
@@ -676,8 +674,8 @@ static void test_limits(void)
 
 static void test_ties_go_with_a_limit(void)
 {
-    const char *want = "map.json:3: \"{a}/\": \"ties\" goes with a listing of the \"newest\" or "
-                       "\"oldest\" N";
+    const char *want = "map.json:3: \"{a}/\": \"ties\" requires a listing with \"newest\" or "
+                       "\"oldest\" and a number";
     check_table(RECORDS PATHS("{a}/", "\"ties\":true"), want);
     check_table(RECORDS PATHS("{a}/", "\"ties\":true,\"newest\":\"all\""), want);
     check_table(RECORDS PATHS("{a}/", "\"ties\":1"), "map.json:3: \"ties\" is true or false");
@@ -685,17 +683,16 @@ static void test_ties_go_with_a_limit(void)
 
 static void test_groups_are_of_a_listing_of_all(void)
 {
-    const char *want = "map.json:3: \"{a}/\": \"groups\" goes with a listing of all, and without "
-                       "\"name\" and \"hydrate\": it shows directories, not records";
+    const char *want = "map.json:3: \"{a}/\": \"groups\" requires a listing without limit, "
+                       "\"name\" and \"hydrate\": it shows directories, not items";
     check_table(RECORDS PATHS("{a}/", "\"groups\":true,\"newest\":5"), want);
     check_table(RECORDS PATHS("{a}/", "\"groups\":true,\"name\":\"{b}\""), want);
     check_table(RECORDS PATHS("{a}/", "\"groups\":\"b\""),
                 "map.json:3: \"groups\" is true or false");
     check_table(
         RECORDS PATHS("{a}/", "\"groups\":true"),
-        "map.json:3: \"{a}/\": \"groups\" shows the directories that records bring along, and "
-        "no step below it is one: a path goes on from here by a part of the key of what is "
-        "asked");
+        "map.json:3: \"{a}/\": \"groups\" shows directories that follow from the items' keys, but "
+        "no step below it is one; add a path that continues with a part of the key");
 }
 
 static void test_a_limit_of_the_path(void)
@@ -704,10 +701,11 @@ static void test_a_limit_of_the_path(void)
         RECORDS PATHS("{a}/", "\"newest\":\"{n}\""),
         "map.json:3: \"{a}/\": \"newest\" or \"oldest\" is {n}, which the path does not have");
     check_table(RECORDS PATHS("{a}/{b}/", "\"newest\":\"{b}\""),
-                "map.json:3: \"{a}/{b}/\": {b} says how many, so it can't be part of a key or a "
-                "condition, too");
-    check_table(RECORDS PATHS("{a}/{n}", "\"newest\":\"{n}\""),
-                "map.json:3: \"{a}/{n}\": one file is one record: \"newest\" or \"oldest\" 1");
+                "map.json:3: \"{a}/{b}/\": {b} is the number of entries, so it can't be part of a "
+                "key or a condition, too");
+    check_table(
+        RECORDS PATHS("{a}/{n}", "\"newest\":\"{n}\""),
+        "map.json:3: \"{a}/{n}\": one file is one item: use \"newest\" or \"oldest\" with 1");
     const struct map *map = good_table(RECORDS PATHS("{a}/last:{n}/", "\"newest\":\"{n}\""));
     const struct map_pattern *pattern = map->models[0]->patterns;
     CHECK_INT(pattern->limit, 1000000);
@@ -753,10 +751,10 @@ static void test_conditions_have_a_form(void)
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"'b\":\"x\"}"),
                 "map.json:3: a name in single quotes does not end");
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"'b'.c\":\"x\"}"),
-                "map.json:3: behind a name in single quotes stands nothing");
+                "map.json:3: a name in single quotes is followed by nothing");
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"'a'\":\"x\"}"),
-                "map.json:3: \"{a}/\": \"where\" on 'a' can't be part of a key condition: in "
-                "single quotes stands a key attribute of what is asked that the path does not say");
+                "map.json:3: \"{a}/\": \"where\" on 'a' can't be part of a key condition: single "
+                "quotes are for a key attribute of the table or index without a value in the path");
 }
 
 #define FILTER(body) PATHS("{a}/{n}/", "\"filter\":{" body "}")
@@ -812,18 +810,16 @@ static void test_a_filter_that_can_never_match(void)
     check_filter("\"and\":[]",
                  "\"and\" takes a list of filters: [{ \"a\": 1 }, { \"b\": \"x*\" }]");
     check_filter("\"not\":{}", "a filter in \"not\" is empty");
-    check_filter("\"state\":\"onn\"",
-                 "\"{a}/{n}/\": by \"params\" {state} is one of \"on\", \"off\"; "
-                 "\"onn\" is none of them");
+    check_filter(
+        "\"state\":\"onn\"",
+        "\"{a}/{n}/\": by \"params\" {state} is one of \"on\", \"off\"; \"onn\" is not among them");
     check_filter(
         "\"state\":{\"in\":[\"on\",\"of\"]}",
-        "\"{a}/{n}/\": by \"params\" {state} is one of \"on\", \"off\"; \"of\" is none of them");
+        "\"{a}/{n}/\": by \"params\" {state} is one of \"on\", \"off\"; \"of\" is not among them");
     check_filter("\"not\":{\"sk\":\"x\"}",
-                 "\"{a}/{n}/\": \"filter\" on sk, a key attribute: the service lets only \"where\" "
-                 "look at it");
+                 "\"{a}/{n}/\": \"filter\" on sk, a key attribute: only \"where\" can test it");
     check_filter("\"sk.x\":\"x\"",
-                 "\"{a}/{n}/\": \"filter\" on sk, a key attribute: the service lets only \"where\" "
-                 "look at it");
+                 "\"{a}/{n}/\": \"filter\" on sk, a key attribute: only \"where\" can test it");
     check_filter("\"x\":{\"=\":\"{m}\"}",
                  "\"{a}/{n}/\": the condition on x uses {m}, which the path does not have");
 }
@@ -831,10 +827,10 @@ static void test_a_filter_that_can_never_match(void)
 static void test_a_filter_s_path_has_a_form(void)
 {
     check_filter("\"a..b\":1", ON "a..b: a step of the path to an attribute is empty");
-    check_filter("\"a[x]\":1", ON "a[x]: in square brackets stands the number of a list's element");
-    check_filter("\"a[1\":1", ON "a[1: in square brackets stands the number of a list's element");
+    check_filter("\"a[x]\":1", ON "a[x]: square brackets contain the number of a list's element");
+    check_filter("\"a[1\":1", ON "a[1: square brackets contain the number of a list's element");
     check_filter("\"a[1]b\":1",
-                 ON "a[1]b: behind a name in quotes stands a dot or a square bracket");
+                 ON "a[1]b: a name in quotes is followed by a dot or a square bracket");
     check_filter("\"'a\":1", ON "'a: a name in single quotes does not end");
 }
 
@@ -859,9 +855,8 @@ static void test_a_filter_stays_below_what_the_service_takes(void)
     check_filter(buf_text(&body), "");
     buf_truncate(&body, before);
     buf_add_text(&body, ",{\"a.b.c.d.e\":{\"exists\":true}},{\"y\":1},{\"z\":{\"!=\":1}}]");
-    check_filter(buf_text(&body),
-                 "\"{a}/{n}/\": \"filter\" says more than the service takes in one "
-                 "expression");
+    check_filter(buf_text(&body), "\"{a}/{n}/\": \"filter\" is longer than one expression of the "
+                                  "service may be; remove conditions");
 }
 
 static void test_filters_are_nested_only_so_deep(void)
@@ -892,13 +887,13 @@ static void test_a_condition_on_a_key_that_can_never_match(void)
 static void test_an_index_of_several_formats(void)
 {
     check_table(KINDS "\"indexes\":{\"G\":{\"partition\":{\"g\":{\"on\":\"x\"}}}},\"paths\":{}",
-                "map.json:3: no kind of record is called \"on\"; see \"records\" above");
+                "map.json:3: \"records\" has no kind of the name \"on\"; add it there");
     check_table(KINDS "\"indexes\":{\"G\":{\"partition\":{\"pk\":{\"one\":\"x\"}}}},\"paths\":{}",
-                "map.json:3: pk is a key of the table too, so \"records\" say its formats");
-    check_table(KINDS "\"indexes\":{\"G\":{\"partition\":{\"g\":{\"one\":\"ONE#{b}\"}}}}," PATHS(
-                    "x/", "\"list\":\"two\",\"index\":\"G\""),
-                "map.json:3: \"x/\": index G has no format for g of \"two\", so it holds no such "
-                "record");
+                "map.json:3: pk is a key of the table, too; its formats are in \"records\"");
+    check_table(
+        KINDS "\"indexes\":{\"G\":{\"partition\":{\"g\":{\"one\":\"ONE#{b}\"}}}}," PATHS(
+            "x/", "\"list\":\"two\",\"index\":\"G\""),
+        "map.json:3: \"x/\": index G has no format for g of \"two\", so it holds no such items");
     check_table(KINDS BY_KIND PATHS("x/{b}/", "\"list\":[\"one\",\"two\"],\"index\":\"G\""),
                 "map.json:3: \"x/{b}/\": one listing is one partition, but its kinds differ in g");
     map_unref(good_table(KINDS BY_KIND PATHS("x/", "\"list\":\"two\",\"index\":\"G\"")));
@@ -917,33 +912,30 @@ static void test_a_part_of_an_index_that_selects_nothing(void)
         "\"list\":\"one\",\"index\":\"G\",\"where\":{\"state\":\"L\",\"day\":{\">\":\"2\"}}")));
     check_table(
         KINDS STATES PATHS("{g}/", "\"list\":\"one\",\"index\":\"H\",\"where\":{\"state\":\"L\"}"),
-        "map.json:3: \"{g}/\": \"where\" on state can't be part of a key condition: only the "
-        "first part that the path does not say can; try \"filter\"");
-    check_table(
-        KINDS STATES PATHS("{g}/", "\"list\":[\"one\",\"two\"],\"index\":\"H\","
-                                   "\"where\":{\"state\":\"L\"}"),
-        "map.json:3: \"{g}/\": \"where\" on state can't be part of a key condition: only the "
-        "first part that the path does not say can; try \"filter\"");
-    check_table(
-        KINDS STATES PATHS("{g}/", "\"list\":\"one\",\"index\":\"G\","
-                                   "\"where\":{\"state\":\"L\",\"h\":{\"<\":\"T\"}}"),
-        "map.json:3: \"{g}/\": \"where\" on state can't be part of a key condition: only the "
-        "first part that the path does not say can; try \"filter\"");
+        "map.json:3: \"{g}/\": \"where\" on state can't be part of a key condition: only the first "
+        "part without a value in the path can; try \"filter\"");
+    check_table(KINDS STATES PATHS("{g}/", "\"list\":[\"one\",\"two\"],\"index\":\"H\","
+                                           "\"where\":{\"state\":\"L\"}"),
+                "map.json:3: \"{g}/\": \"where\" on state can't be part of a key condition: only "
+                "the first part without a value in the path can; try \"filter\"");
+    check_table(KINDS STATES PATHS("{g}/", "\"list\":\"one\",\"index\":\"G\","
+                                           "\"where\":{\"state\":\"L\",\"h\":{\"<\":\"T\"}}"),
+                "map.json:3: \"{g}/\": \"where\" on state can't be part of a key condition: only "
+                "the first part without a value in the path can; try \"filter\"");
     check_table(KINDS STATES PATHS("{g}/{state}/", "\"list\":\"one\",\"index\":\"H\""),
-                "map.json:3: \"{g}/{state}/\": {state} selects nothing: it is no part of a key (of "
-                "each kind that the path gives) and in no condition");
+                "map.json:3: \"{g}/{state}/\": {state} selects nothing: it is neither part of the "
+                "key (of each of the path's kinds) nor in a condition");
     check_table(KINDS STATES PATHS("{g}/",
                                    "\"list\":\"one\",\"index\":\"G\",\"where\":{\"state\":\"L\","
                                    "\"day\":{\"<\":\"2\"}}"),
-                "map.json:3: \"{g}/\": \"<\" on day, which is a part of the index's key alone: say "
-                "\"<=\", which takes in what begins with the value");
-    check_table(
-        KINDS PATHS("{a}/{b}/", "\"list\":[\"one\",\"two\"]"),
-        "map.json:3: \"{a}/{b}/\": {b} selects nothing: it is no part of a key (of each kind "
-        "that the path gives) and in no condition");
+                "map.json:3: \"{g}/\": \"<\" on day, which is a part of the index's key alone: use "
+                "\"<=\", which includes texts that begin with the value");
+    check_table(KINDS PATHS("{a}/{b}/", "\"list\":[\"one\",\"two\"]"),
+                "map.json:3: \"{a}/{b}/\": {b} selects nothing: it is neither part of the key (of "
+                "each of the path's kinds) nor in a condition");
     check_table(KINDS PATHS("{a}/", "\"list\":[\"one\",\"two\"],\"where\":{\"b\":\"1\"}"),
                 "map.json:3: \"{a}/\": \"where\" on b can't be part of a key condition: only the "
-                "first part that the path does not say can; try \"filter\"");
+                "first part without a value in the path can; try \"filter\"");
 }
 
 static void test_ranges_have_both_ends(void)
@@ -968,11 +960,9 @@ static void test_condition_texts_are_formats(void)
 static void test_a_partition_part_is_missing(void)
 {
     check_table(RECORDS PATHS("{b}/", ""),
-                "map.json:3: \"{b}/\": the partition key pk is \"P#{a}\", but the path does not "
-                "say {a}");
+                "map.json:3: \"{b}/\": the partition key pk is \"P#{a}\", but the path lacks {a}");
     check_table(RECORDS INDEX PATHS("all/", "\"index\":\"I\""),
-                "map.json:3: \"all/\": the partition key x is \"{x}\", but the path does not say "
-                "{x}");
+                "map.json:3: \"all/\": the partition key x is \"{x}\", but the path lacks {x}");
 }
 
 static void test_kinds_of_different_partitions(void)
@@ -985,26 +975,25 @@ static void test_kinds_of_different_partitions(void)
 static void test_a_parameter_that_selects_nothing(void)
 {
     check_table(RECORDS PATHS("{a}/{zz}/", ""),
-                "map.json:3: \"{a}/{zz}/\": {zz} selects nothing: it is no part of a key (of each "
-                "kind that the path gives) and in no "
-                "condition");
+                "map.json:3: \"{a}/{zz}/\": {zz} selects nothing: it is neither part of the key "
+                "(of each of the path's kinds) nor in a condition");
 }
 
 static void test_a_condition_on_what_is_no_key(void)
 {
     const char *want = "map.json:3: \"{a}/\": \"where\" on zz can't be part of a key condition: "
-                       "only the first part that the path does not say can; try \"filter\"";
+                       "only the first part without a value in the path can; try \"filter\"";
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"zz\":\"x\"}"), want);
 }
 
 static void test_a_filter_on_a_key_of_what_is_asked(void)
 {
-    check_table(RECORDS PATHS("{a}/", "\"filter\":{\"sk\":\"x\"}"),
-                "map.json:3: \"{a}/\": \"filter\" on sk, a key attribute: the service lets only "
-                "\"where\" look at it");
-    check_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\",\"filter\":{\"n\":\"1\"}"),
-                "map.json:3: \"{x}/\": \"filter\" on n, a key attribute: the service lets only "
-                "\"where\" look at it");
+    check_table(
+        RECORDS PATHS("{a}/", "\"filter\":{\"sk\":\"x\"}"),
+        "map.json:3: \"{a}/\": \"filter\" on sk, a key attribute: only \"where\" can test it");
+    check_table(
+        RECORDS INDEX PATHS("{x}/", "\"index\":\"I\",\"filter\":{\"n\":\"1\"}"),
+        "map.json:3: \"{x}/\": \"filter\" on n, a key attribute: only \"where\" can test it");
     map_unref(
         good_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\",\"filter\":{\"sk\":\"J#1#2\"}")));
 }
@@ -1013,11 +1002,11 @@ static void test_an_index_of_keys_is_asked_for_no_other_attribute(void)
 {
     check_table(
         RECORDS KEYS_INDEX PATHS("{x}/", "\"index\":\"I\",\"filter\":{\"status\":\"DONE\"}"),
-        "map.json:3: \"{x}/\": \"filter\" looks at status, but index I holds keys alone, "
-        "so nothing would answer");
+        "map.json:3: \"{x}/\": \"filter\" looks at status, but index I holds keys alone, so no "
+        "item would match");
     check_table(RECORDS KEYS_INDEX PATHS("{x}", "\"index\":\"I\",\"pick\":{\"least\":\"age\"}"),
-                "map.json:3: \"{x}\": \"pick\" looks at age, but index I holds keys alone, so "
-                "nothing would answer");
+                "map.json:3: \"{x}\": \"pick\" looks at age, but index I holds keys alone, so no "
+                "item would match");
 }
 
 #define INDEX_OF(projects) "\"indexes\":{\"I\":{\"partition\":\"x\"" projects "}},"
@@ -1025,10 +1014,9 @@ static void test_an_index_of_keys_is_asked_for_no_other_attribute(void)
 /* The service takes what an index does not include for what the record lacks. */
 static void test_a_filter_looks_at_what_the_index_is_known_to_include(void)
 {
-    check_table(
-        RECORDS INDEX_OF("") PATHS("{x}/", "\"index\":\"I\",\"filter\":{\"a\":\"1\"}"),
-        "map.json:3: \"{x}/\": \"filter\" looks at a, and the map does not say that index I "
-        "includes it; say all that it includes: \"projects\": [\"a\"]");
+    check_table(RECORDS INDEX_OF("") PATHS("{x}/", "\"index\":\"I\",\"filter\":{\"a\":\"1\"}"),
+                "map.json:3: \"{x}/\": \"filter\" looks at a, but \"projects\" of index I does not "
+                "list it; list all attributes of the index: \"projects\": [\"a\"]");
     check_table(RECORDS INDEX_OF(",\"projects\":[\"b\",\"c\"]")
                     PATHS("{x}/", "\"index\":\"I\",\"filter\":{\"a\":{\"!=\":\"1\"}}"),
                 "map.json:3: \"{x}/\": \"filter\" looks at a, which index I does not include");
@@ -1044,9 +1032,9 @@ static void test_a_filter_looks_at_what_the_index_is_known_to_include(void)
 
 static void test_a_part_said_twice(void)
 {
-    check_table(RECORDS PATHS("{a}/{b}/", "\"where\":{\"a\":\"x\"}"),
-                "map.json:3: \"{a}/{b}/\": \"where\" says what {a} is, but so does the path; take "
-                "one away");
+    check_table(
+        RECORDS PATHS("{a}/{b}/", "\"where\":{\"a\":\"x\"}"),
+        "map.json:3: \"{a}/{b}/\": {a} has a value in \"where\" and in the path; remove one");
 }
 
 static void test_before_of_one_record(void)
@@ -1054,7 +1042,7 @@ static void test_before_of_one_record(void)
     struct error err = {0};
     CHECK(!sample_table(RECORDS PATHS("{a}/{x}", "\"where\":{\"b\":{\"<\":\"{x}\"}},\"newest\":1"),
                         &err));
-    CHECK_HAS(err.text, "\"<\" on a part goes with a listing; for one record say \"<=\"");
+    CHECK_HAS(err.text, "\"<\" on a part requires a listing; for one item use \"<=\"");
     map_unref(
         good_table(RECORDS PATHS("{a}/{x}/", "\"where\":{\"b\":{\"<\":\"{x}\"}},\"newest\":1")));
 }
@@ -1072,7 +1060,7 @@ static void test_a_condition_on_a_later_part(void)
 {
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"c\":\"x*\"}"),
                 "map.json:3: \"{a}/\": \"where\" on c can't be part of a key condition: only the "
-                "first part that the path does not say can; try \"filter\"");
+                "first part without a value in the path can; try \"filter\"");
 }
 
 static void test_a_condition_uses_what_the_path_lacks(void)
@@ -1107,25 +1095,24 @@ static void test_a_prefix_of_a_number(void)
 static void test_contradictions(void)
 {
     check_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\",\"consistent\":true"),
-                "map.json:3: \"{x}/\": a global index can't be read consistently: take "
-                "\"consistent\" away, or, if it is a local one, say \"local\": true of the index");
+                "map.json:3: \"{x}/\": a global index can't be read consistently: remove "
+                "\"consistent\", or, if the index is local, add \"local\": true to it");
     check_table(RECORDS
                 "\"indexes\":{\"I\":{\"partition\":\"x\",\"local\":true}}," PATHS("{a}/", ""),
                 "map.json:3: a local index has the table's partition key, which is pk");
     check_table(RECORDS PATHS("{a}/", "\"hydrate\":true"),
-                "map.json:3: \"{a}/\": \"hydrate\" goes with \"index\"");
+                "map.json:3: \"{a}/\": \"hydrate\" requires \"index\"");
     check_table(RECORDS PATHS("{a}/", "\"attribute\":\"x\""),
-                "map.json:3: \"{a}/\": a listing has no \"attribute\"; take the path's final / "
-                "away");
+                "map.json:3: \"{a}/\": a listing has no \"attribute\"; remove the path's final /");
     check_table(RECORDS PATHS("{a}/", "\"pick\":{\"least\":\"x\"}"),
-                "map.json:3: \"{a}/\": a listing has no \"pick\"; take the path's final / away");
+                "map.json:3: \"{a}/\": a listing has no \"pick\"; remove the path's final /");
     check_table(RECORDS PATHS("{a}", "\"name\":\"{b}\""),
-                "map.json:3: \"{a}\": \"name\" goes with a listing, whose path ends in /");
+                "map.json:3: \"{a}\": \"name\" requires a listing, whose path ends in /");
     check_table(RECORDS PATHS("{a}", "\"newest\":2"),
-                "map.json:3: \"{a}\": one file is one record: \"newest\" or \"oldest\" 1");
+                "map.json:3: \"{a}\": one file is one item: use \"newest\" or \"oldest\" with 1");
     check_table(RECORDS PATHS("{a}/{b}/{c}", "\"newest\":1"),
-                "map.json:3: \"{a}/{b}/{c}\": the path says the whole key, so there is one record "
-                "and nothing to choose");
+                "map.json:3: \"{a}/{b}/{c}\": the path has the whole key, so there is one item and "
+                "nothing to choose");
 }
 
 static void test_a_name_needs_every_part(void)
@@ -1138,24 +1125,22 @@ static void test_a_name_needs_every_part(void)
 static void test_a_name_goes_with_one_kind(void)
 {
     check_table(KINDS PATHS("{a}/", "\"list\":[\"one\",\"two\"],\"name\":\"{b}\""),
-                "map.json:3: \"{a}/\": \"name\" goes with one kind of record");
+                "map.json:3: \"{a}/\": \"name\" requires a path of one kind of record");
 }
 
 static void test_a_name_can_be_taken_apart(void)
 {
     check_table(RECORDS PATHS("{a}/", "\"name\":\"{b}0{c}\""),
-                "map.json:3: \"{a}/\": after a parameter a name can't go on with one of 0-9 or "
-                "A-F; give \"name\" another text there");
+                "map.json:3: \"{a}/\": after a parameter the text of a name can't begin with one "
+                "of 0-9 or A-F; change that text in \"name\"");
 }
 
 static void test_a_rank_stands_at_the_beginning_of_a_name(void)
 {
     static const char first[] =
-        "map.json:3: \"{a}/\": {rank} stands once, at the very beginning of "
-        "\"name\", and is written so";
-    static const char more[] =
-        "map.json:3: \"{a}/\": behind {rank} a \"name\" goes on with a text, "
-        "and then with the parts that say which record it is";
+        "map.json:3: \"{a}/\": {rank} occurs once, at the beginning of \"name\"";
+    static const char more[] = "map.json:3: \"{a}/\": behind {rank} a \"name\" has a text, and "
+                               "then the parts that identify the item";
     check_table(RECORDS PATHS("{a}/", "\"name\":\"{b}#{c}#{rank}\""), first);
     check_table(RECORDS PATHS("{a}/", "\"name\":\"no {rank}#{b}#{c}\""), first);
     check_table(RECORDS PATHS("{a}/", "\"name\":\"{rank}_{rank}_{b}#{c}\""), first);
@@ -1166,8 +1151,8 @@ static void test_a_rank_stands_at_the_beginning_of_a_name(void)
                 "map.json:3: \"{a}/\": \"name\" lacks {c}, without which two keys would share a "
                 "name");
     check_table(RECORDS PATHS("{a}/", "\"name\":\"{rank}0{b}#{c}\""),
-                "map.json:3: \"{a}/\": after a parameter a name can't go on with one of 0-9 or "
-                "A-F; give \"name\" another text there");
+                "map.json:3: \"{a}/\": after a parameter the text of a name can't begin with one "
+                "of 0-9 or A-F; change that text in \"name\"");
     check_table(RECORDS PATHS("{a}/", "\"name\":\"{rank}/{b}#{c}\""),
                 "map.json:3: \"{a}/\": \"name\" holds a /, a % or a control character");
     check_table(
@@ -1177,10 +1162,9 @@ static void test_a_rank_stands_at_the_beginning_of_a_name(void)
 
 static void test_a_rank_stands_in_no_path_or_condition(void)
 {
-    check_table(
-        RECORDS PATHS("{a}/{rank}/", ""),
-        "map.json:3: \"{a}/{rank}/\": {rank} selects nothing: it is no part of a key (of each "
-        "kind that the path gives) and in no condition");
+    check_table(RECORDS PATHS("{a}/{rank}/", ""),
+                "map.json:3: \"{a}/{rank}/\": {rank} selects nothing: it is neither part of the "
+                "key (of each of the path's kinds) nor in a condition");
     check_table(
         RECORDS PATHS("{a}/", "\"where\":{\"b\":\"{rank}\"}"),
         "map.json:3: \"{a}/\": the condition on sk uses {rank}, which the path does not have");
@@ -1190,8 +1174,8 @@ static void test_a_rank_stands_in_no_path_or_condition(void)
     check_table(RECORDS
                 "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":{\"y\":\"{rank}\"}}}," PATHS(
                     "{x}/", "\"index\":\"I\",\"name\":\"{rank}_{a}#{b}#{c}\""),
-                "map.json:3: \"{x}/\": {rank} in \"name\" is the place in the listing, and also a "
-                "part of the index's key: call that part something else");
+                "map.json:3: \"{x}/\": {rank} in \"name\" is the position in the listing, but also "
+                "a part of the index's key: rename that part");
 }
 
 /* A table whose keys have a part of that name has had it before there were ranks. */
@@ -1209,34 +1193,33 @@ static void test_rank_may_be_a_part_of_the_key(void)
 static void test_a_name_has_parts_of_the_key_alone(void)
 {
     check_table(RECORDS PATHS("{a}/", "\"name\":\"{b}#{c}#{state}\""),
-                "map.json:3: \"{a}/\": {state} in \"name\" is no part of the record's key");
-    check_table(RECORDS "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"y\"}}," PATHS(
-                    "{x}/", "\"index\":\"I\",\"name\":\"{z},{a},{b}#{c}\""),
-                "map.json:3: \"{x}/\": {z} in \"name\" is no part of the record's key, nor of the "
-                "index's");
+                "map.json:3: \"{a}/\": {state} in \"name\" is no part of the item's key");
+    check_table(
+        RECORDS "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"y\"}}," PATHS(
+            "{x}/", "\"index\":\"I\",\"name\":\"{z},{a},{b}#{c}\""),
+        "map.json:3: \"{x}/\": {z} in \"name\" is no part of the item's key, nor of the index's");
     check_table(RECORDS "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"y\"}}," PATHS(
                     "{x}/", "\"index\":\"I\",\"name\":\"{y},{b}#{c}\""),
                 "map.json:3: \"{x}/\": \"name\" lacks {a}, without which two keys would share a "
                 "name");
     check_table(RECORDS "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"y\"}}," PATHS(
                     "{a}/", "\"name\":\"{y},{b}#{c}\""),
-                "map.json:3: \"{a}/\": {y} in \"name\" is no part of the record's key");
+                "map.json:3: \"{a}/\": {y} in \"name\" is no part of the item's key");
 }
 
 static void test_spellings_that_make_no_sense(void)
 {
-    check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a:05}\"}}," PATHS("{a:05}", ""),
-                "map.json:2: \"{a:05}\": the partition key pk is \"{a:05}\", but the path does not "
-                "say {a}");
     check_table(
-        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a:5}\"}}," PATHS("{a}", ""),
-        "map.json:2: a key's format \"{a:5}\": behind a part's colon stands lower, upper, or a "
-        "0 and a number of digits up to 38 ({score:05})");
+        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a:05}\"}}," PATHS("{a:05}", ""),
+        "map.json:2: \"{a:05}\": the partition key pk is \"{a:05}\", but the path lacks {a}");
+    check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a:5}\"}}," PATHS("{a}", ""),
+                "map.json:2: a key's format \"{a:5}\": a part's colon is followed by lower, upper, "
+                "or a 0 and a number of digits up to 38 ({score:05})");
     check_table(
         "\"table\":\"T\",\"types\":{\"pk\":\"N\"},\"records\":{\"r\":{\"pk\":\"{a:05}\"}}," PATHS(
             "{a}", ""),
-        "map.json:2: pk is a number, which has neither letters nor zeros in front: take what "
-        "stands behind the colon away");
+        "map.json:2: pk is a number, which has no spelling: remove the colon and the text behind "
+        "it");
     check_table(
         "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a:lower}\",\"sk\":\"X#{a}\"}}," PATHS("{a}",
                                                                                              ""),
@@ -1303,20 +1286,18 @@ static void test_segments_are_names(void)
     check_table(RECORDS PATHS("../{a}/", ""), "map.json:3: an empty segment, . or .. in a path");
     check_table(RECORDS PATHS("a%b/{a}/", ""),
                 "map.json:3: a path can't hold %, which names use for escapes");
-    check_table(RECORDS PATHS("{a}D/", ""),
-                "map.json:3: after a parameter a segment can't go on with one of 0-9 or A-F");
     check_table(
-        RECORDS PATHS("{a}@info/", ""),
-        "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, @count or "
-        "@summary, which are companions of a record or of a listing");
-    check_table(
-        RECORDS PATHS("{a}@count/", ""),
-        "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, @count or "
-        "@summary, which are companions of a record or of a listing");
-    check_table(
-        RECORDS PATHS("{a}@/", ""),
-        "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, @count or "
-        "@summary, which are companions of a record or of a listing");
+        RECORDS PATHS("{a}D/", ""),
+        "map.json:3: after a parameter the text of a segment can't begin with one of 0-9 or A-F");
+    check_table(RECORDS PATHS("{a}@info/", ""),
+                "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, "
+                "@count or @summary, which are companions of an item or of a listing");
+    check_table(RECORDS PATHS("{a}@count/", ""),
+                "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, "
+                "@count or @summary, which are companions of an item or of a listing");
+    check_table(RECORDS PATHS("{a}@/", ""),
+                "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, "
+                "@count or @summary, which are companions of an item or of a listing");
 }
 
 static void test_ambiguous_siblings(void)
@@ -1324,7 +1305,7 @@ static void test_ambiguous_siblings(void)
     check_table(KINDS "\"paths\":{\"{a}/{b}\":{\"record\":\"one\"},\n"
                       "\"{a}/{c}\":{\"record\":\"two\"}}",
                 "map.json:4: ambiguous: \"{c}\" and \"{b}\" (line 3) match the same names; use one "
-                "name for both, or tell them apart by a literal or a \"match\"");
+                "name for both, or distinguish them by a literal or a \"match\"");
 }
 
 static void test_a_match_tells_siblings_apart(void)
@@ -1432,7 +1413,7 @@ static void test_a_match_is_bounded(void)
     check_match("(a{1,40}b){30,}", large);
     check_match("a{1001}", large);
     check_match("a{500}b{501}", large);
-    check_match("(a)\\\\1", "can't be used: it refers back (\\1), which can take for ever");
+    check_match("(a)\\\\1", "can't be used: it refers back (\\1), which can take unlimited time");
 }
 
 static void test_a_match_of_a_sensible_size_is_none_too_large(void)
@@ -1476,7 +1457,7 @@ static void test_a_map_that_never_ends(void)
 {
     struct error err = {0};
     CHECK(!map_load("/dev/zero", NULL, &err));
-    CHECK_TEXT(err.text, "/dev/zero is no map: it is larger than 1 MB");
+    CHECK_TEXT(err.text, "/dev/zero is not a map: it is larger than 1 MB");
 }
 
 /* Sixteen parts are known by equalities, eight is what a key condition takes. */
@@ -1522,22 +1503,16 @@ static void test_all_that_is_wrong_is_told(void)
         "\"index\":\"none\"},\n"
         "\"x/{a}/{z}\":{\"record\":\"one\"},\n"
         "\"y/{x}/\":{\"list\":\"one\",\"index\":\"I\",\"hydrate\":1}}",
-        "map.json:2: \"table\" is written as a text in quotes\n"
-        "map.json:4: a key's format \"{a\": a { without its }\n"
-        "map.json:6: index \"J\" needs its \"partition\" attribute\n"
-        "map.json:7: \"match\" is no regular expression: Unmatched ( or \\(\n"
-        "map.json:8: \"ttl\" is a number of seconds from 0 to 86400\n"
-        "map.json:10: \"newest\" is a number from 1 to 1000000, \"all\", or a parameter of the "
-        "path, \"{count}\"\n"
-        "map.json:10: a path has no member \"tll\"; it may have: record, list, index, where, "
-        "filter, newest, oldest, ties, groups, pick, attribute, name, hydrate, consistent, hidden, "
-        "ttl, "
-        "mtime\n"
-        "map.json:12: the table's \"indexes\" have no \"none\"\n"
-        "map.json:13: \"x/{a}/{z}\": {z} selects nothing: it is no part of a key (of each "
-        "kind that the path gives) and in no "
-        "condition\n"
-        "map.json:14: \"hydrate\" is true or false\n");
+        "map.json:2: \"table\" is written as a text in quotes\nmap.json:4: a key's format \"{a\": "
+        "a { without its }\nmap.json:6: index \"J\" needs its \"partition\" attribute\nmap.json:7: "
+        "\"match\" is no regular expression: Unmatched ( or \\(\nmap.json:8: \"ttl\" is a number "
+        "of seconds from 0 to 86400\nmap.json:10: \"newest\" is a number from 1 to 1000000, "
+        "\"all\", or a parameter of the path, \"{count}\"\nmap.json:10: a path has no member "
+        "\"tll\"; it may have: record, list, index, where, filter, newest, oldest, ties, groups, "
+        "pick, attribute, name, hydrate, consistent, hidden, ttl, mtime\nmap.json:12: the table's "
+        "\"indexes\" have no \"none\"\nmap.json:13: \"x/{a}/{z}\": {z} selects nothing: it is "
+        "neither part of the key (of each of the path's kinds) nor in a condition\nmap.json:14: "
+        "\"hydrate\" is true or false\n");
 }
 
 /* One fault has no others in its wake. */
@@ -1568,8 +1543,8 @@ static void test_segments_are_judged_beside_other_errors(void)
     check_all(KINDS "\"paths\":{\"x%/{a}/{b}\":{\"record\":\"one\"},\n"
                     "\"{a}/{b}\":{\"record\":\"one\"},\"{a}/{c}\":{\"record\":\"two\"},\n"
                     "\"y/{a}/\":{\"list\":\"three\"}}",
-              "map.json:3: a path can't hold %, which names use for escapes\n"
-              "map.json:5: no kind of record is called \"three\"; see \"records\" above\n");
+              "map.json:3: a path can't hold %, which names use for escapes\nmap.json:5: "
+              "\"records\" has no kind of the name \"three\"; add it there\n");
 }
 
 static void test_a_map_that_is_all_wrong_is_told_in_part(void)
@@ -1587,9 +1562,8 @@ static void test_the_error_of_a_map_counts_the_others(void)
 {
     struct error err = {0};
     CHECK(!sample_table("\"table\":7,\"ttl\":8,\"records\":7,\"paths\":{}", &err));
-    CHECK_TEXT(err.text,
-               "map.json:2:9: \"table\" is written as a text in quotes (and 1 more: ddbfs "
-               "check tells all)");
+    CHECK_TEXT(err.text, "map.json:2:9: \"table\" is written as a text in quotes (and 1 more: "
+                         "ddbfs check prints all)");
 }
 
 static const struct check_test tests[] = {

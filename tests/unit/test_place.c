@@ -57,7 +57,7 @@ static void test_a_branch_has_no_nul(void)
 {
     load_example();
     check_refused("/dev-a%00b/jobs", ERROR_INVALID, "no table's name holds a NUL");
-    check_refused("/dev-a%/jobs", ERROR_INVALID, "\"dev-a%\" is no name of an environment");
+    check_refused("/dev-a%/jobs", ERROR_INVALID, "\"dev-a%\" is not the name of an environment");
     close_map();
 }
 
@@ -266,7 +266,7 @@ static void test_no_such_name(void)
 {
     load_example();
     check_refused("/prod/jobs/by-name", ERROR_NOT_FOUND,
-                  "nothing here is called \"by-name\"; there is by-id/, by-index/, by-status/");
+                  "not found here: \"by-name\"; there is by-id/, by-index/, by-status/");
     close_map();
 }
 
@@ -302,7 +302,7 @@ static void test_nothing_is_below_a_record(void)
     check_refused("/prod/jobs/by-id/x/y", ERROR_NOT_DIRECTORY,
                   "a record is a file; nothing is below it");
     check_refused("/prod/jobs/by-id/x/", ERROR_NOT_DIRECTORY,
-                  "a record is a file; take the final / away");
+                  "a record is a file; remove the final /");
     check_refused("/prod/jobs/by-id/x@/y/z", ERROR_NOT_DIRECTORY,
                   "a record is a file; nothing is below it");
     close_map();
@@ -313,7 +313,8 @@ static void test_a_broken_escape_is_no_name(void)
     load_example();
     check_refused("/prod/jobs/by-id/a%", ERROR_INVALID,
                   "in \"a%\" two hexadecimal digits must follow each %; a % itself is written %25");
-    check_refused("/prod/jobs/by-id/x@/a%", ERROR_INVALID, "\"a%\" is no name of an attribute");
+    check_refused("/prod/jobs/by-id/x@/a%", ERROR_INVALID,
+                  "\"a%\" is not the name of an attribute");
     close_map();
 }
 
@@ -323,8 +324,8 @@ static void test_a_part_that_contradicts_the_path_is_no_name(void)
                "\"{a}/\":{\"name\":\"{a}-{b}\"}}");
     check_means("/prod/t/1/1-2", "{a}/ a=1 b=2");
     check_refused("/prod/t/1/2-2", ERROR_INVALID,
-                  "{a} in \"2-2\" is not what the path says before");
-    check_refused("/prod/t/1/2", ERROR_NOT_FOUND, "nothing here is called \"2\"; there is {a}-{b}");
+                  "{a} in \"2-2\" differs from the value earlier in the path");
+    check_refused("/prod/t/1/2", ERROR_NOT_FOUND, "not found here: \"2\"; there is {a}-{b}");
     close_map();
 }
 
@@ -337,11 +338,9 @@ static void test_records_bear_the_suffix(void)
     check_means_with(&json, "/prod/jobs/by-id/1f3c.json@typed", "by-id/{job_id} job_id=1f3c");
     check_means_with(&json, "/prod/jobs/by-id/a.json.json", "by-id/{job_id} job_id=a.json");
     check_refused_with(&json, "/prod/jobs/by-id/1f3c", ERROR_NOT_FOUND,
-                       "nothing here is called \"1f3c\"; there is {job_id}, and records end in "
-                       ".json");
+                       "not found here: \"1f3c\"; there is {job_id}, and items end in .json");
     check_refused_with(&json, "/prod/jobs/by-id/.json", ERROR_NOT_FOUND,
-                       "nothing here is called \".json\"; there is {job_id}, and records end in "
-                       ".json");
+                       "not found here: \".json\"; there is {job_id}, and items end in .json");
     close_map();
 }
 
@@ -548,11 +547,11 @@ static void test_bytes_in_base64(void)
     check_means("/prod/t/x/of/base64:YQ..base64:Yg", "{a}/of/{from}..{to}/ a=x from=a to=b");
     check_means("/prod/t/by/base64:YQ/base64:Yg, x", "by/{digest}/ digest=a b=b a=x");
     check_refused("/prod/t/x/base64:YQQ!", ERROR_INVALID,
-                  "{b} in \"base64:YQQ!\" is no base64: a character is not in A-Z, a-z, 0-9, + and "
-                  "/ (or - and _); what really begins with \"base64:\" is written %62ase64:");
+                  "{b} in \"base64:YQQ!\" is not base64: a character is not in A-Z, a-z, 0-9, + "
+                  "and / (or - and _); a value that begins with \"base64:\" is typed %62ase64:");
     check_refused("/prod/t/x/of/a..base64:A", ERROR_INVALID,
-                  "{to} in \"a..base64:A\" is no base64: a character is missing or too many; what "
-                  "really begins with \"base64:\" is written %62ase64:");
+                  "{to} in \"a..base64:A\" is not base64: a character is missing or too many; a "
+                  "value that begins with \"base64:\" is typed %62ase64:");
     check_refused(
         "/prod/t/x/base64:%2", ERROR_INVALID,
         "in \"base64:%2\" two hexadecimal digits must follow each %; a % itself is written "

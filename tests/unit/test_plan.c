@@ -208,9 +208,9 @@ static void test_number_keys(void)
 }
 
 #define BOUND(value)                                                                               \
-    "{d} can't be compared with \"" value "\": in the key a \"#\" follows it, so the order of "    \
-    "keys is another where a value holds it, a blank or what else comes before it; compare with "  \
-    "one that does not"
+    "{d} can't be compared with \"" value                                                          \
+    "\": in the key a \"#\" follows it, so the order of keys is another where a value holds it, "  \
+    "a blank or any other byte before it; compare with one that does not"
 
 /* In the order of keys "1#" stands behind "1 ", though "1" stands before it. */
 static void test_a_range_of_parts_is_not_compared_with_what_comes_before_the_separator(void)

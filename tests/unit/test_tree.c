@@ -168,10 +168,9 @@ static void test_an_index_without_the_table_s_keys(void)
     };
     open_example();
     scene.fake.items = odd;
-    check_file_fails(
-        "/prod/jobs/by-id/j", ERROR_INVALID,
-        "an item of prod-EcomIndexerJobsTable has no pk, which the map calls a key of it; "
-        "ddbfs check tells what the keys are");
+    check_file_fails("/prod/jobs/by-id/j", ERROR_INVALID,
+                     "an item of prod-EcomIndexerJobsTable has no pk, a key in the map; ddbfs "
+                     "check prints the table's keys");
     close_scene();
 }
 
@@ -233,8 +232,8 @@ static void test_pick_compares_numbers_as_numbers(void)
 }
 
 #define LACKS_M                                                                                    \
-    "the map picks a record of prod-T by m, which one of them lacks (or it is no text, number or " \
-    "binary)"
+    "\"pick\" compares the items of prod-T by m, but one of them lacks it (or it is not a text, "  \
+    "number or binary)"
 
 static void test_pick_needs_its_attribute_in_every_record(void)
 {
@@ -262,10 +261,9 @@ static void test_pick_compares_one_type(void)
     static const struct fake_item items[] = {
         PICKED("a", ",\"m\":{\"S\":\"5\"}"), PICKED("b", ",\"m\":{\"N\":\"5\"}"), {0}};
     open_table(PICKS, items);
-    check_file_fails(
-        "/prod/t/1/greatest", ERROR_INVALID,
-        "the map picks a record of prod-T by m, which is of type S in one and of type N "
-        "in another");
+    check_file_fails("/prod/t/1/greatest", ERROR_INVALID,
+                     "\"pick\" compares the items of prod-T by m, which is of type S in one and of "
+                     "type N in another");
     close_scene();
 }
 
@@ -273,9 +271,9 @@ static void test_two_records_for_one_file_are_ambiguous(void)
 {
     static const struct fake_item items[] = {PICKED("a", ""), PICKED("b", ""), {0}};
     open_table(PICKS, items);
-    check_file_fails("/prod/t/1/only", ERROR_AMBIGUOUS,
-                     "several records of prod-T answer; let the map say which, with \"pick\" or "
-                     "\"newest\": 1");
+    check_file_fails(
+        "/prod/t/1/only", ERROR_AMBIGUOUS,
+        "several items of prod-T match; add \"pick\" or \"newest\": 1 to the path in the map");
     check_file("/prod/t/1/newest", "b\n");
     close_scene();
 }
@@ -285,9 +283,9 @@ static void test_a_second_record_on_a_later_page_is_noticed(void)
     static const struct fake_item items[] = {PICKED("a", ""), PICKED("b", ""), {0}};
     open_table(PICKS, items);
     scene.fake.page_size = 1;
-    check_file_fails("/prod/t/1/only", ERROR_AMBIGUOUS,
-                     "several records of prod-T answer; let the map say which, with \"pick\" or "
-                     "\"newest\": 1");
+    check_file_fails(
+        "/prod/t/1/only", ERROR_AMBIGUOUS,
+        "several items of prod-T match; add \"pick\" or \"newest\": 1 to the path in the map");
     close_scene();
 }
 
@@ -306,7 +304,7 @@ static void test_an_entry_is_checked_against_its_directory(void)
 {
     open_example();
     check_file_fails(PENDING "/2026-04-16T10:00:00Z#j1", ERROR_NOT_FOUND,
-                     "the record is there, but it is not (or no longer) one of this directory");
+                     "the item exists, but it is not (or no longer) in this directory");
     CHECK_INT(scene.fake.started, 1);
     close_scene();
 }
@@ -315,7 +313,7 @@ static void test_a_filter_is_checked_even_when_one_attribute_is_asked_for(void)
 {
     open_example();
     check_file_fails(PENDING "/2026-04-16T10:00:00Z#j1@/job_id", ERROR_NOT_FOUND,
-                     "the record is there, but it is not (or no longer) one of this directory");
+                     "the item exists, but it is not (or no longer) in this directory");
     check_file(PENDING "/2026-04-16T11:00:00Z#j2@/job_id", "j2\n");
     close_scene();
 }
@@ -922,7 +920,7 @@ static void test_a_record_that_has_moved_on_is_no_entry_of_a_full_listing(void)
     CHECK_HAS(buf_text(&told.bytes), "#j3 ");
     CHECK(!strstr(buf_text(&told.bytes), "#j2"));
     check_file_fails(PENDING "/2026-04-16T11:00:00Z#j2", ERROR_NOT_FOUND,
-                     "the record is there, but it is not (or no longer) one of this directory");
+                     "the item exists, but it is not (or no longer) in this directory");
     close_scene();
 }
 
@@ -977,9 +975,9 @@ static void test_nothing_is_found_below_a_placeholder(void)
     check_no_place("/prod/jobs/by-id/{job_id}/x", ERROR_NOT_LISTABLE, "type one: …/{job_id}");
     check_no_place("/prod/shops/{domain}/SETTINGS", ERROR_NOT_LISTABLE, "type one: …/{domain}/");
     check_no_place("/prod/shops/{domain}/.git", ERROR_NOT_FOUND, "by themselves");
-    check_no_place(
-        "/prod/jobs/by-id/{job_id}@info", ERROR_NOT_LISTABLE,
-        "\"{job_id}\" stands for names that can't be listed; type one of them before @info");
+    check_no_place("/prod/jobs/by-id/{job_id}@info", ERROR_NOT_LISTABLE,
+                   "\"{job_id}\" is a placeholder for names that can't be listed; type one of them "
+                   "before @info");
     check_no_place("/prod/jobs/by-id/{job_id}@csv:a", ERROR_NOT_LISTABLE, "before @csv:a");
     check_no_place("/prod/jobs/by-index/shopify/a-b/all@table/{columns}/x", ERROR_NOT_LISTABLE,
                    "the columns of a table are typed");
@@ -1164,9 +1162,9 @@ static void test_a_record_without_its_entry_brings_its_directory_too(void)
     close_scene();
     open_table(LISTED_BY_INDEX(""), indexed);
     check_list("/prod/t/A", "README\n{i}.d/\n1\n1.d/\n");
-    check_list_fails("/prod/t/A/{i}.d", "", ERROR_NOT_LISTABLE,
-                     "{i}.d/ is listed as far as entries lead to it, and there may be others; type "
-                     "one: …/{i}.d/");
+    check_list_fails(
+        "/prod/t/A/{i}.d", "", ERROR_NOT_LISTABLE,
+        "{i}.d/ shows those that entries lead to, and there may be others; type one: …/{i}.d/");
     close_scene();
     open_table(LISTED_BY_INDEX("\"params\":{\"i\":{\"owner\":\"root\"}},"), indexed);
     check_list("/prod/t/A", "1\n1.d/\n");
@@ -1182,8 +1180,8 @@ static void test_known_values_may_not_be_all(void)
     open_table(BY_PART(""), two_kinds);
     check_list("/prod/t/x", "README\nA/\nB/\n{a}/\n");
     check_list_fails("/prod/t/x/{a}", "", ERROR_NOT_LISTABLE,
-                     "{a}/ is listed as far as the map knows its values, and it does not say that "
-                     "these are \"only\" them; type one: …/{a}/");
+                     "{a}/ shows the values in the map, and without \"only\" there may be others; "
+                     "type one: …/{a}/");
     check_list("/prod/t/x/C", "");
     close_scene();
     open_table(BY_PART(",\"only\":true"), two_kinds);
@@ -1542,8 +1540,8 @@ static void test_a_key_of_another_type_ends_the_search_for_a_shortened_name(void
                "\"{b}\"}},\"paths\":{\"{a}/\":{}}",
                items);
     check_file_fails("/prod/t/A/x%~0123456789abcdef0123456789abcdef", ERROR_INVALID,
-                     "sk of prod-T is of type S, but the map says B; write \"types\": { \"sk\": "
-                     "\"S\" }, as ddbfs check tells");
+                     "sk of prod-T is of type S, but of type B in the map; add \"types\": { "
+                     "\"sk\": \"S\" }, as ddbfs check prints");
     close_scene();
 }
 
@@ -1662,10 +1660,9 @@ static void test_a_key_of_another_type_ends_a_listing(void)
     open_table("\"table\":\"T\",\"types\":{\"sk\":\"N\"},\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":"
                "\"{b}\"}},\"paths\":{\"{a}/\":{}}",
                items);
-    check_list_fails(
-        "/prod/t/A", "", ERROR_INVALID,
-        "sk of prod-T is of type S, but the map says N; write \"types\": { \"sk\": \"S\" "
-        "}, as ddbfs check tells");
+    check_list_fails("/prod/t/A", "", ERROR_INVALID,
+                     "sk of prod-T is of type S, but of type N in the map; add \"types\": { "
+                     "\"sk\": \"S\" }, as ddbfs check prints");
     close_scene();
 }
 

@@ -78,7 +78,7 @@ static void what_is_wrong_is_told_with_its_column(void)
                   "column 5: a value (\"text\" in double quotes, a number, true, false, null) "
                   "was expected, not FAILED");
     check_printed("a = 'FAILED'",
-                  "column 5: a text stands in double quotes; single ones are for names");
+                  "column 5: a text is in double quotes; single quotes are for names");
     check_printed("a = 1 b = 2", "column 7: and, or, or the end was expected, not b");
     check_printed("é = 1 and \"b\" = 2",
                   "column 11: the name of an attribute was expected, not \"");
@@ -100,13 +100,12 @@ static void what_is_wrong_is_told_with_its_column(void)
     check_printed("a in (5", "column 8: a comma, or the ) of the list, was expected, not the end");
     check_printed("begins_with(a)", "column 14: a comma and a value was expected, not )");
     check_printed("'a = 1", "column 1: a name in single quotes does not end");
-    check_printed("a[x] = 1", "column 1: in square brackets stands the number of a list's element");
+    check_printed("a[x] = 1", "column 1: square brackets contain the number of a list's element");
     check_printed("a = 1e999", "column 5: this is a number, but 1e999 is larger than the numbers "
                                "of DynamoDB, which end below 1E+126");
-    check_printed("a = \"x\"…",
-                  "column 8: what was printed was too long to be shown; say all of it");
-    check_printed("a = {\"M\":{}}", "column 5: in braces stands one typed value: {\"B\":\"aGk=\"}");
-    check_printed("a = \xff", "it is no UTF-8 text");
+    check_printed("a = \"x\"…", "column 8: the printed value was shortened; type the whole value");
+    check_printed("a = {\"M\":{}}", "column 5: braces contain one typed value: {\"B\":\"aGk=\"}");
+    check_printed("a = \xff", "it is not UTF-8");
 }
 
 static void it_is_bounded(void)
@@ -115,14 +114,14 @@ static void it_is_bounded(void)
     buf_add_repeated(&text, 'a', 4097);
     check_printed(buf_text(&text), "it has 4097 bytes, and may have 4096");
     buf_add_repeated(&deep, '(', 41);
-    check_printed(buf_text(&deep), "column 42: so much stands in no brackets");
+    check_printed(buf_text(&deep), "column 42: too many brackets");
     check_printed("not not not not not not not not not a = 1",
-                  "conditions stand in each other at most 8 deep");
+                  "conditions are nested at most 8 deep");
     buf_add_text(&list, "a in (1");
     for (int i = 1; i < 100; i++)
         buf_add_text(&list, ",1");
     buf_add_char(&list, ')');
-    check_printed(buf_text(&list), "column 205: at most 99 values stand in a list");
+    check_printed(buf_text(&list), "column 205: at most 99 values may be in a list");
 }
 
 static const struct check_test tests[] = {
