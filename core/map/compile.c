@@ -142,16 +142,16 @@ struct compiling {
     struct model *model;
     const struct declared_table *table;
     struct findings *findings;
-    bool broken; /* part of it could not be read: what refers to that is not judged */
+    bool broken; /* part of the table is unreadable: do not check references to it */
 };
 
-/* Whatever the model keeps goes through this, or through format_copy: the declaration goes. */
+/* Copies a text of the declaration, which does not outlive the compilation, for the model. */
 static const char *compile_store(struct compiling *making, const char *text)
 {
     return text ? arena_text(&making->model->arena, span_text(text)) : NULL;
 }
 
-/* The table's own key: as the first record says it. */
+/* The first readable record has the table's key attributes. */
 static bool compile_make_keys(struct compiling *making)
 {
     struct model *model = making->model;
@@ -193,8 +193,8 @@ static bool compile_make_kind(struct compiling *making, const struct declared_re
                         "record \"%s\" needs a format for each key attribute", record->name);
 }
 
-/* The kind that every record of the table is of: a key attribute keeps the format that all kinds
- * share, and is one open part else. */
+/* The kind of list "*", which has all items. A key attribute has the format that all kinds share,
+ * or else is one open part. */
 static bool compile_make_any_kind(struct compiling *making)
 {
     struct model *model = making->model;
@@ -216,7 +216,7 @@ static bool compile_make_any_kind(struct compiling *making)
     return true;
 }
 
-/* False when no kind is left, so that nothing can be said of the paths. */
+/* False if no kind is readable, so that no path can be compiled. */
 static bool compile_make_kinds(struct compiling *making)
 {
     struct model *model = making->model;
@@ -275,8 +275,8 @@ static bool compile_make_indexes(struct compiling *making)
     return true;
 }
 
-/* An index that several kinds share, each with a format of its own. A listing of "*" is of all
- * kinds, so there the attribute is one open part. */
+/* Formats of an index attribute that differ by kind. For a listing of "*" the attribute is one open
+ * part. */
 static bool compile_make_by_kind(struct compiling *making, const struct declared_key *from,
                                  struct map_key *to)
 {
@@ -314,7 +314,7 @@ static bool compile_make_by_kind(struct compiling *making, const struct declared
     return true;
 }
 
-/* What an index has in common with the table, whose keys and kinds are complete now. */
+/* Completes the indexes, once the table's keys and kinds are complete. */
 static bool compile_join_indexes(struct compiling *making)
 {
     struct model *model = making->model;
@@ -341,7 +341,7 @@ static bool compile_join_indexes(struct compiling *making)
     return true;
 }
 
-/* How many keys of one side bear the type now. */
+/* Sets the type of an attribute's keys; returns their number. */
 static size_t compile_set_type(struct map_key *keys, size_t count, const struct declared_type *type)
 {
     size_t found = 0;
@@ -354,7 +354,7 @@ static size_t compile_set_type(struct map_key *keys, size_t count, const struct 
     return found;
 }
 
-/* Whether a filter looks at what is written TARGET. */
+/* Whether CONDITIONS test TARGET. */
 static bool compile_is_filtered(const struct declared_condition *conditions, const char *target)
 {
     for (; conditions; conditions = conditions->next)
@@ -493,8 +493,8 @@ static bool compile_make_params(struct compiling *making)
     return true;
 }
 
-/* A parameter's owner is a kind of record whose key has the parameter, so that a listing of these
- * has all of its values. */
+/* The key of the owner has the parameter, so that a listing of these items has all of its values.
+ */
 static void compile_check_owners(struct compiling *making)
 {
     struct model *model = making->model;
@@ -664,7 +664,7 @@ static bool compile_make_secrets(struct compiling *making)
     return model->secrets;
 }
 
-/* What a table can't do without; told last, as what was read wrongly is the news. */
+/* Members that a table needs. They are reported last: an unreadable member is reported instead. */
 static void compile_check_members(const struct compiling *making)
 {
     const struct declared_table *table = making->table;
@@ -714,7 +714,7 @@ const struct model *compile_table(const struct declared_table *table, struct fin
     size_t before = findings->count + findings->left_out;
     bool ok = compile_make(&making);
     compile_check_members(&making);
-    /* Looked at here, once, instead of at each text that is kept. */
+    /* Checked once, instead of for each text. */
     if (making.model->arena.failed)
         findings_no_memory(findings);
     if (ok && !making.model->arena.failed && findings->count + findings->left_out == before)

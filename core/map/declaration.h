@@ -1,21 +1,20 @@
-/* What somebody says of a table, before anything is made of it: the map's file (tables.h), or
- * whatever else describes a table. Compiling (compile.h) copies all it needs, so a declaration and
- * what it points to may go as soon as the model is made. Lines are the file's, for errors; 0 where
- * there is no file. A NOTE is for people, in whole sentences: the map's reader leaves it NULL, and
- * who prints a declaration as a map (core/draft/map_writer.h) prints it as a comment. */
+/* Declarations: tables as the map's file (table_members.h), a description or an import describes
+ * them. Compiling (compile.h) copies them, so they may be freed afterwards. Lines are the file's,
+ * for messages; 0 without a file. A NOTE consists of whole sentences for people: the map's reader
+ * leaves it NULL, and core/draft prints it as a comment of a map. */
 #ifndef DDBFS_CORE_MAP_DECLARATION_H
 #define DDBFS_CORE_MAP_DECLARATION_H
 
 #include "core/map/findings.h"
 #include "core/map/model.h"
 
-/* A word that must mean something elsewhere: a kind of record, an index. */
+/* A reference to a kind of record or an index. */
 struct declared_name {
     const char *text;
     struct finding_at at;
 };
 
-/* How one kind of record writes an attribute of an index. */
+/* The format of an index attribute for one kind. */
 struct declared_kind_format {
     const char *kind;
     struct format format;
@@ -23,7 +22,7 @@ struct declared_kind_format {
     struct declared_kind_format *next;
 };
 
-/* A key attribute and how it is written. */
+/* A key attribute and its format. */
 struct declared_key {
     const char *attribute;
     struct format format;
@@ -31,10 +30,10 @@ struct declared_key {
     struct finding_at at;
 };
 
-/* What is BROKEN was said, but could not be read: whoever refers to it is not judged. */
+/* A BROKEN member is present but unreadable: references to it are not checked. */
 struct declared_record {
     const char *name;
-    struct declared_key keys[2]; /* the first record's order is the table's: partition, sort */
+    struct declared_key keys[2]; /* of the first record, in the table's order: partition, sort */
     size_t key_count;
     bool broken;
     const char *note; /* or NULL */
@@ -48,7 +47,7 @@ struct declared_index {
     size_t partition_count;
     size_t sort_count;
     enum projection projects;
-    const char **includes; /* of PROJECTS_SOME: what it holds beside keys; NULL when not said */
+    const char **includes; /* of PROJECTS_SOME, beside keys; NULL: not in the map */
     size_t include_count;
     bool local;
     bool broken;
@@ -57,8 +56,7 @@ struct declared_index {
     struct declared_index *next;
 };
 
-/* The type of a key attribute, wherever it is one, or of one that a filter looks at; S where
- * nothing is said. */
+/* The type of an attribute of a key or a filter; S for an attribute without one. */
 struct declared_type {
     const char *attribute;
     enum value_type type;
@@ -83,19 +81,19 @@ struct declared_param {
     struct declared_param *next;
 };
 
-/* A value to compare with. What was written as a number, true, false or null is TYPED; what a text
- * stands for depends on what it is compared with. */
+/* A value of a comparison. A number, true, false or null is TYPED; the type of a text depends on
+ * the attribute. */
 struct declared_operand {
     bool typed;
     enum value_type type;
     struct format text;
 };
 
-/* A condition. TARGET is, in "where", a part of a key or a key attribute; in "filter", an attribute
- * or a path into one. */
+/* A condition. TARGET is a part of a key or a key attribute in "where", an attribute or a path into
+ * one in "filter". */
 struct declared_condition {
     const char *target; /* NULL of COND_AND, COND_OR and COND_NOT */
-    bool whole;         /* of "where": TARGET is the key attribute, were there a part of its name */
+    bool whole;         /* of "where": TARGET is a key attribute, even if a part has its name */
     enum cond_op op;
     bool typed; /* of VALUE and UPPER, as of an operand's */
     enum value_type type;
@@ -119,14 +117,13 @@ struct declared_path {
     struct declared_name index; /* text NULL: the table itself */
     struct declared_condition *wheres;
     struct declared_condition *filters;
-    bool ordered; /* "newest" or "oldest" was said */
+    bool ordered; /* the path has "newest" or "oldest" */
     bool descending;
-    uint32_t limit; /* 0: all */
-    const char
-        *limit_param; /* the path's parameter that says how many, instead of LIMIT; or NULL */
-    bool ties;        /* of a limited listing: it ends where the sort key changes */
-    bool groups;      /* a listing of the directories alone that its entries bring along */
-    bool hidden;      /* it opens, but no listing shows it */
+    uint32_t limit;          /* 0: all */
+    const char *limit_param; /* the path's parameter with the number, instead of LIMIT; or NULL */
+    bool ties;   /* of a limited listing: it includes items with the last one's sort key */
+    bool groups; /* the listing shows only directories that follow from its entries */
+    bool hidden; /* it opens, but no listing shows it */
     enum map_pick pick;
     const char *pick_attribute;
     const char *attribute;
@@ -140,7 +137,7 @@ struct declared_path {
     struct declared_path *next;
 };
 
-/* A link's part that an attribute, or a part of the key, tells when it is taken apart. */
+/* Parts of a link that an attribute, or a part of the key, contains. */
 struct declared_link_source {
     const char *from;
     struct format format;
@@ -148,11 +145,11 @@ struct declared_link_source {
     struct declared_link_source *next;
 };
 
-/* Where a record leads. */
+/* A link of items. */
 struct declared_link {
     const char *name;
     const char *to;
-    struct declared_name *kinds; /* of which records; none: of all */
+    struct declared_name *kinds; /* of the items that have it; none: of all */
     size_t kind_count;
     struct declared_link_source *sources;
     const char *note; /* or NULL */
@@ -174,14 +171,14 @@ struct declared_table {
     int64_t ttl_ms;
     struct declared_link *links;
     struct declared_path *paths;
-    bool has_paths;   /* "paths" was said, were it none */
-    bool broken;      /* "table" or "records" may have been said, but could not be read */
+    bool has_paths;   /* the table has "paths", perhaps empty */
+    bool broken;      /* "table" or "records" is unreadable */
     const char *note; /* or NULL */
     struct finding_at at;
     struct declared_table *next;
 };
 
-/* All in it are texts as a map has them; NULL where nothing is said. */
+/* Texts as a map has them, or NULL. */
 struct declared_environment {
     const char *name;
     const char *prefix;
@@ -192,9 +189,9 @@ struct declared_environment {
     struct declared_environment *next;
 };
 
-/* A whole map, for who writes one. */
+/* A whole map, to be printed. */
 struct declared_map {
-    const char *note;   /* stands at the top; or NULL */
+    const char *note;   /* at the top of the map; or NULL */
     const char *schema; /* where editors find map.schema.json; or NULL */
     struct declared_environment *environments;
     struct declared_table *tables;

@@ -110,7 +110,7 @@ static bool entry_names_append_to_name(struct pattern_draft *draft, struct forma
     return !draft->scratch.failed && pattern_draft_append(draft, name, &copy);
 }
 
-/* Appends what FORMAT says beyond its beginning PREFIX, up to piece END. */
+/* Appends to NAME the pieces of FORMAT behind its beginning PREFIX, up to piece END. */
 static bool entry_names_append_rest(struct pattern_draft *draft, struct format *name,
                                     const struct format *format, const struct format *prefix,
                                     size_t end)
@@ -130,7 +130,7 @@ static bool entry_names_append_rest(struct pattern_draft *draft, struct format *
     return true;
 }
 
-/* One past the last piece that is not said. */
+/* The end of the last piece without a value in the path. */
 static size_t entry_names_unsaid_end(const struct pattern_draft *draft, const struct format *format)
 {
     size_t end = format->count;
@@ -140,7 +140,7 @@ static size_t entry_names_unsaid_end(const struct pattern_draft *draft, const st
     return end;
 }
 
-/* The beginning of FORMAT that the path says. */
+/* The beginning of FORMAT that has values in the path. */
 static struct format entry_names_stated_beginning(const struct pattern_draft *draft,
                                                   const struct format *format)
 {
@@ -152,8 +152,8 @@ static struct format entry_names_stated_beginning(const struct pattern_draft *dr
     return said;
 }
 
-/* What the last key attribute's formats of all kinds begin with and the path says, so that names
- * need not repeat it. */
+/* The beginning, with values in the path, that the key attribute's formats of all kinds share:
+ * names need not repeat it. */
 static bool entry_names_stated_by_all(struct pattern_draft *draft, size_t key, struct format *out)
 {
     const struct map_pattern *pattern = draft->pattern;
@@ -171,7 +171,7 @@ static bool entry_names_stated_by_all(struct pattern_draft *draft, size_t key, s
     return true;
 }
 
-/* Whether all that a kind's sort key says is PREFIX: an entry would be left without a name. */
+/* Whether PREFIX is the whole sort key of a kind, whose entries would then have no name. */
 static bool entry_names_leaves_nothing(const struct pattern_draft *draft,
                                        const struct format *prefix)
 {
@@ -182,8 +182,8 @@ static bool entry_names_leaves_nothing(const struct pattern_draft *draft,
     return false;
 }
 
-/* The sort key's share in a name. SAID, what the name need not repeat, becomes empty when the name
- * repeats it all the same. */
+/* Appends the sort key's share of a name. STATED, which the name need not repeat, becomes empty if
+ * the name repeats it. */
 static bool entry_names_name_sort_key(struct pattern_draft *draft, const struct format *format,
                                       struct format *said, struct format *name)
 {
@@ -192,11 +192,11 @@ static bool entry_names_name_sort_key(struct pattern_draft *draft, const struct 
     if (alone && end == 0) {
         struct format nothing = {0};
         said->count = 0;
-        /* All is said: a name is needed all the same, unless the partition key gave one. */
+        /* The path has all values; a name is needed unless the partition key has one. */
         return name->count > 0 ||
                entry_names_append_rest(draft, name, format, &nothing, format->count);
     }
-    /* A separator that names escape could not be told from the same character in a value. */
+    /* A separator that names escape would look like the same character in a value. */
     struct format_piece joint = {.literal = span_of(&draft->model->separator, 1)};
     if (!escape_is_unneeded(joint.literal))
         joint.literal = span_text("#");
@@ -205,8 +205,8 @@ static bool entry_names_name_sort_key(struct pattern_draft *draft, const struct 
     return entry_names_append_rest(draft, name, format, said, end);
 }
 
-/* The ends of a name that is made of the keys' own text: no leading dot, no companion's ending, no
- * tilde. */
+/* Escapes the ends of a name that consists of the keys' own text: no leading dot, no companion's
+ * ending, no tilde. */
 static bool entry_names_escape_ends(struct pattern_draft *draft, struct format *name)
 {
     if (name->count == 0)
@@ -230,7 +230,7 @@ static bool entry_names_escape_ends(struct pattern_draft *draft, struct format *
     return !arena->failed;
 }
 
-/* Whether a name shows what follows PREFIX in FORMAT as the key has it. */
+/* Whether a name shows the pieces behind PREFIX with the key's own bytes. */
 static bool entry_names_shows_as_it_is(const struct format *format, const struct format *prefix)
 {
     for (size_t i = prefix->count; i < format->count; i++)
@@ -239,7 +239,7 @@ static bool entry_names_shows_as_it_is(const struct format *format, const struct
     return true;
 }
 
-/* The parts of the key that the path does not say, in the key's order. */
+/* The default name: the parts of the key without values in the path, in the key's order. */
 static bool entry_names_default_name(struct pattern_draft *draft, struct map_entry *entry)
 {
     const struct format *partition = &entry->kind->keys[0];
@@ -263,7 +263,7 @@ static bool entry_names_default_name(struct pattern_draft *draft, struct map_ent
                                      &entry->name);
 }
 
-/* Whether PARAM is a part of the key of KIND, or of what the path says. */
+/* Whether PARAM is a part of KIND's key, or has a value in the path. */
 static bool entry_names_is_known(const struct pattern_draft *draft, const struct map_kind *kind,
                                  const char *param)
 {
@@ -273,7 +273,7 @@ static bool entry_names_is_known(const struct pattern_draft *draft, const struct
     return pattern_draft_states(draft, param);
 }
 
-/* Whether PARAM is a part of the key of the index that is asked. */
+/* Whether PARAM is a part of the index's key. */
 static bool entry_names_is_of_index(const struct pattern_draft *draft, const struct map_kind *kind,
                                     const char *param)
 {
@@ -287,8 +287,8 @@ static bool entry_names_is_of_index(const struct pattern_draft *draft, const str
     return false;
 }
 
-/* Takes the rank off the name that the map gives. "rank" may also be a part of the key, which then
- * is what is meant: each part that the path does not say has to stand in the name. */
+/* Takes the rank off the map's name. A part of the key may also have the name "rank"; then it is
+ * that part, which the name must contain. */
 static bool entry_names_take_rank(struct pattern_draft *draft, struct map_entry *entry)
 {
     struct format *name = &entry->name;
@@ -317,7 +317,7 @@ static bool entry_names_take_rank(struct pattern_draft *draft, struct map_entry 
     return true;
 }
 
-/* Every part that the path does not say stands in NAME, or two keys would share one. */
+/* The part that NAME lacks: without it two keys would share a name. NULL if it has all. */
 static const char *entry_names_part_missing(const struct pattern_draft *draft,
                                             const struct map_kind *kind, const struct format *name)
 {
@@ -330,8 +330,8 @@ static const char *entry_names_part_missing(const struct pattern_draft *draft,
     return NULL;
 }
 
-/* A value has the first byte of the text after it escaped; were that byte one that escapes are
- * made of, the name could not be taken apart. */
+/* The value before a text has the text's first byte escaped. If that byte could be a digit of an
+ * escape, the name could not be parsed. */
 static bool entry_names_can_be_parsed(const struct format *name)
 {
     for (size_t i = 1; i < name->count; i++) {
@@ -342,8 +342,8 @@ static bool entry_names_can_be_parsed(const struct format *name)
     return true;
 }
 
-/* What a name never holds as it is could not be typed as the map writes it, or not be told from an
- * escape. */
+/* Whether the text of a name has characters that names escape: it could not be typed as the map
+ * writes it. */
 static bool entry_names_holds_reserved(const struct format *name)
 {
     for (size_t i = 0; i < name->count; i++)
@@ -352,7 +352,7 @@ static bool entry_names_holds_reserved(const struct format *name)
     return false;
 }
 
-/* A name may hold parts of the index's key as well, as the item has them. They are noted. */
+/* Notes the parts of the index's key in a name: their values come from the item. */
 static bool entry_names_take_indexed(struct pattern_draft *draft, struct map_entry *entry)
 {
     const struct format *name = &entry->name;

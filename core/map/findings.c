@@ -16,7 +16,7 @@ void findings_clean_up(struct findings *findings)
 
 bool findings_add(struct findings *findings, struct finding_at at, const char *format, ...)
 {
-    char text[512]; /* a sentence; what the map writes into it may be longer and is cut */
+    char text[512]; /* texts of the map in it may be longer, and are cut */
     va_list args;
     if (findings->count == FINDINGS_MAX) {
         findings->left_out++;
@@ -48,7 +48,7 @@ static bool findings_finding_is_before(const struct finding *a, const struct fin
     return a->at.line != b->at.line ? a->at.line < b->at.line : a->at.column < b->at.column;
 }
 
-/* Few, and nearly in order: what was found first stays before what is found of the same place. */
+/* An insertion sort: findings are few, nearly in order, and stable at one place. */
 void findings_sort(struct findings *findings)
 {
     for (size_t i = 1; i < findings->count; i++) {

@@ -1,5 +1,5 @@
-/* What is wrong with a map, each thing in one sentence with its place: a map is read to its end, so
- * that all of it can be told at once. */
+/* Findings: the mistakes in a map, one sentence each, with their places. A map is read to its end,
+ * so that all of them are reported at once. */
 #ifndef DDBFS_CORE_MAP_FINDINGS_H
 #define DDBFS_CORE_MAP_FINDINGS_H
 
@@ -7,18 +7,18 @@
 #include "core/base/error.h"
 #include "core/json/json.h"
 
-/* So many are kept; a map that has more wrong is told so. */
+/* The most findings that are stored. */
 enum { FINDINGS_MAX = 50 };
 
-/* A place in the map's file: the first line and the first character are 1. Line 0: no place in it;
- * column 0: the whole line. */
+/* A place in the map's file; the first line and the first character are 1. Line 0: no place; column
+ * 0: the whole line. */
 struct finding_at {
     unsigned line, column;
 };
 
 struct finding_at finding_at(const struct json_position *position);
 
-/* Of whatever knows its own line and column. */
+/* The place of a struct with a line and a column. */
 #define FINDING_AT(thing) ((struct finding_at){(thing)->line, (thing)->column})
 
 struct finding {
@@ -26,13 +26,13 @@ struct finding {
     const char *text;
 };
 
-/* {0} is "nothing is wrong". */
+/* {0} is a map without mistakes. */
 struct findings {
     struct arena arena; /* owns the texts */
     struct finding items[FINDINGS_MAX];
     size_t count;
-    size_t left_out; /* what came after FINDINGS_MAX */
-    bool no_memory;  /* the map could not be read to its end; says nothing of the map */
+    size_t left_out; /* findings after FINDINGS_MAX */
+    bool no_memory;  /* memory ran out before the map's end */
 };
 
 void findings_clean_up(struct findings *findings);
@@ -45,13 +45,12 @@ bool findings_no_memory(struct findings *findings);
 /* Sorts them by their places in the file. */
 void findings_sort(struct findings *findings);
 
-/* Whether nothing is wrong. */
 bool findings_none(const struct findings *findings);
 
 /* Appends "FILE:LINE:COLUMN", as far as AT has them. */
 void finding_at_write(struct finding_at at, const char *file, struct buf *out);
 
-/* Fills ERR with one sentence for all: FILE:LINE:COLUMN: the first, and how many more there are. */
+/* Fills ERR with FILE:LINE:COLUMN, the first finding, and the number of the others. */
 void findings_error(const struct findings *findings, const char *file, struct error *err);
 
 #endif

@@ -50,7 +50,7 @@ static bool format_is_param_name(struct span name)
 static const char *const letters_words[] = {
     [FORMAT_ANY_CASE] = "", [FORMAT_LOWER] = "lower", [FORMAT_UPPER] = "upper"};
 
-/* Reads what stands behind a part's colon: a case, or a 0 and how many digits there are. */
+/* Parses the spelling behind a part's colon: a case, or a 0 and a number of digits. */
 static const char *format_parse_spelling(struct span text, struct format_piece *piece)
 {
     for (enum format_case c = FORMAT_LOWER; c <= FORMAT_UPPER; c++) {
@@ -271,8 +271,7 @@ static struct span format_without_zeros(struct span digits)
     return digits;
 }
 
-/* ASCII letters alone: what any other is in the other case depends on the language, so it stands as
- * it is typed. */
+/* ASCII letters only: the case of others depends on the language. */
 static char format_in_case(enum format_case letters, char c)
 {
     if (letters == FORMAT_LOWER && c >= 'A' && c <= 'Z')
@@ -466,8 +465,8 @@ static void format_cursor_skip(struct format_cursor *at, size_t bytes)
         *at = (struct format_cursor){at->format, at->piece + 1, 0};
 }
 
-/* Moves behind the next part, or behind the literal text that stands in its place. FILLED is set if
- * that is not empty. False when that text is not certain to end at SEPARATOR or at the end. */
+/* Moves behind the next part, or behind the literal text in its place; FILLED is set if that is not
+ * empty. False if that text might not end at SEPARATOR or at the end. */
 static bool format_cursor_skip_part(struct format_cursor *at, struct span separator, bool *filled)
 {
     const struct format_piece *part = format_cursor_part(at);

@@ -35,7 +35,6 @@ bool link_part_is_key(const struct model *model, const struct map_link *link,
 
 /* Compiling. */
 
-/* A link while it is made. */
 struct link_compiling {
     struct model *model;
     struct arena *arena;
@@ -147,7 +146,7 @@ static bool link_uses(const struct map_link *link, const char *param)
     return false;
 }
 
-/* A part of the source that the path does not have is a misspelt one. */
+/* A part of the source that the path does not have is a spelling mistake. */
 static bool link_check_source(const struct link_compiling *making,
                               const struct declared_link_source *source)
 {
@@ -155,11 +154,11 @@ static bool link_check_source(const struct link_compiling *making,
         const char *param = source->format.pieces[i].param;
         if (param && !link_uses(making->link, param))
             return findings_add(making->findings, source->at,
-                                "\"from\" of link \"%s\" tells {%s}, but its path does not have it",
+                                "\"from\" of link \"%s\" has {%s}, but its path does not have it",
                                 making->link->name, param);
         if (param && link_source(making->link, param))
             return findings_add(making->findings, source->at,
-                                "\"from\" of link \"%s\" tells {%s} twice", making->link->name,
+                                "\"from\" of link \"%s\" has {%s} twice", making->link->name,
                                 param);
     }
     return !format_is_literal(&source->format) ||
@@ -188,7 +187,7 @@ static bool link_make_sources(const struct link_compiling *making)
     return link->sources || findings_no_memory(making->findings);
 }
 
-/* Whether what is called NAME is a part of the key of all records that have the link. */
+/* Whether NAME is a part of the keys of all items that have the link. */
 static bool link_is_key_part(const struct link_compiling *making, const char *name)
 {
     for (const struct map_kind *kind = making->model->kinds; kind; kind = kind->next)
@@ -206,7 +205,7 @@ static bool link_check_secret(const struct link_compiling *making, const char *n
                         making->link->name, name);
 }
 
-/* Each part comes from somewhere. Where "from" says what attributes tell, it says all. */
+/* Each part needs a source. If "from" exists, it has all parts that the key lacks. */
 static bool link_check_part(const struct link_compiling *making, const char *param)
 {
     const struct map_link *link = making->link;
@@ -265,7 +264,7 @@ void links_compile(struct model *model, struct arena *arena, const struct declar
     }
 }
 
-/* Where it leads. */
+/* Following a link. */
 
 /* Whether both have parts and texts in the same order. */
 static bool link_is_written_alike(const struct format *a, const struct format *b)
@@ -299,12 +298,11 @@ static bool link_bind_it(const struct model *target, const char *param, struct s
     if (bindings_find(out, param))
         return true;
     if (!model_read_part(target, param, text, &value))
-        buf_add_span(&value, text); /* which no name will lead to */
+        buf_add_span(&value, text); /* no name leads to it */
     arena->failed = arena->failed || value.failed;
     return bindings_add(out, param, arena_copy(arena, buf_span(&value))) && !arena->failed;
 }
 
-/* A text, or what takes any. */
 static bool link_bind_text(const struct model *target, const struct route *step, struct span text,
                            struct arena *arena, struct bindings *out)
 {
@@ -337,7 +335,7 @@ bool link_bind(const struct model *target, const struct route *step, const struc
     return ok;
 }
 
-/* Whether the paths that the map has are those that its links lead to. */
+/* Checking the targets. */
 
 static const struct model *link_find_model(const struct model *const *models, size_t count,
                                            const char *name)
@@ -355,7 +353,7 @@ static bool link_is_declared(const struct declared_table *tables, const char *na
     return tables;
 }
 
-/* A literal that the target's map refuses would never lead anywhere. */
+/* A literal that the target's map refuses leads nowhere. */
 static bool link_check_values(const struct model *target, const struct map_link *link,
                               const struct bindings *said, struct findings *findings)
 {

@@ -1,6 +1,6 @@
 #include "core/map/listable.h"
 
-/* Whether a record of KIND that is found by LIST tells what PARAM is. */
+/* Whether the items of KIND in LIST have a value of PARAM. */
 static bool listable_has_part(const struct map_pattern *list, const struct map_kind *kind,
                               const char *param)
 {
@@ -34,7 +34,7 @@ bool listable_is_group(const struct route *child, const struct bindings *path)
     return told;
 }
 
-/* What the path to ROUTE says, by name alone. */
+/* Adds the parameters on the path to ROUTE, without values. */
 static void listable_add_params(const struct route *route, struct bindings *path)
 {
     for (; route; route = route->parent)
@@ -45,7 +45,6 @@ static void listable_add_params(const struct route *route, struct bindings *path
         }
 }
 
-/* A listing that shows directories alone has a step for them. */
 bool listable_check_groups(const struct route *route, struct findings *findings)
 {
     struct bindings path = {0};
@@ -78,14 +77,14 @@ const struct map_param *listable_values(const struct model *table, const struct 
     return param && param->value_count ? param : NULL;
 }
 
-/* Whether the values that the map knows of CHILD's parameter are all there are. */
+/* Whether the map has all values of CHILD's parameter. */
 static bool listable_has_all_values(const struct model *table, const struct route *child)
 {
     const struct map_param *param = listable_values(table, child);
     return param && param->only;
 }
 
-/* Whether each parameter of A stands in B too, or in the path. */
+/* Whether each parameter of A is in B or in the path. */
 static bool listable_is_stated_by(const struct format *a, const struct format *b,
                                   const struct bindings *path)
 {
@@ -130,8 +129,8 @@ static bool listable_is_window_on(const struct map_pattern *list, const struct m
     return true;
 }
 
-/* Whether all that is found at STEP and below it are records of LIST's kinds. The path there says
- * at least what LIST's own path says, so these are some of LIST's records. */
+/* Whether all items at STEP and below it are of LIST's kinds. The path to STEP has all values of
+ * LIST's path, so these are some of LIST's items. */
 static bool listable_shows_some_of(const struct map_pattern *list, const struct route *step)
 {
     if ((step->list && !listable_is_window_on(list, step->list)) ||
@@ -143,7 +142,7 @@ static bool listable_shows_some_of(const struct map_pattern *list, const struct 
     return true;
 }
 
-/* Whether all that is found at STEP and below it is asked of what LIST asks. */
+/* Whether all shown paths at STEP and below it use LIST's index or table. */
 static bool listable_requests_as(const struct map_pattern *list, const struct route *step)
 {
     if ((step->list && step->list->index != list->index) ||
@@ -155,8 +154,7 @@ static bool listable_requests_as(const struct map_pattern *list, const struct ro
     return true;
 }
 
-/* Whether the records that LIST, which shows directories alone, reads lead to each CHILD in which
- * there are any. */
+/* Whether the items of LIST, which shows directories alone, lead to each non-empty CHILD. */
 static bool listable_groups_all(const struct map_pattern *list, const struct route *child,
                                 const struct bindings *path)
 {
@@ -175,8 +173,8 @@ bool listable_shows(const struct route *child, const struct map_kind *kind)
     return false;
 }
 
-/* Whether the query of LIST, which is of the table itself, gives all records of KIND in its
- * partition, be they of its own kinds or not. */
+/* Whether the query of LIST, on the table itself, returns all items of KIND in its partition, even
+ * if KIND is not in LIST. */
 static bool listable_reads_all(const struct map_pattern *list, const struct map_kind *kind)
 {
     if (list->index || list->limit || list->filter_count || list->kinds[0] == list->table->any ||
@@ -186,7 +184,7 @@ static bool listable_reads_all(const struct map_pattern *list, const struct map_
                                       format_starts(&kind->keys[1], &list->where[1].value));
 }
 
-/* Whether LIST has all records of KIND in its partition as entries. */
+/* Whether LIST has all items of KIND in its partition as entries. */
 static bool listable_lists_all(const struct map_pattern *list, const struct map_kind *kind)
 {
     const struct map_index *index = list->index;
@@ -197,8 +195,8 @@ static bool listable_lists_all(const struct map_pattern *list, const struct map_
                  : listable_reads_all(list, kind);
 }
 
-/* Whether each record that is found in CHILD or below it has, by the map, an entry of LIST with the
- * same parts: then the directories that come with these are all there are. */
+/* Whether each item in CHILD or below it has, by its parameters' owners, an entry of LIST with the
+ * same parts: then the directories of these entries are all. */
 static bool listable_has_owners(const struct map_pattern *list, const struct route *child,
                                 const struct bindings *path)
 {
@@ -213,8 +211,8 @@ static bool listable_has_owners(const struct map_pattern *list, const struct rou
     return true;
 }
 
-/* Whether the directories CHILD that come with the entries of LIST are all there are. "The latest
- * N" are by their name no more than that, and their directories neither. */
+/* Whether the directories CHILD that follow from LIST's entries are all. The name of a listing with
+ * a limit promises no more than these. */
 static bool listable_follow_all(const struct map_pattern *list, const struct route *child,
                                 const struct bindings *path)
 {

@@ -22,8 +22,8 @@ static bool map_read_prefix(struct map_reader *reader, struct json value, const 
     return json_string_is(value, SPAN_LITERAL("")) || map_read_format(reader, value, what, out);
 }
 
-/* Each parameter of the name stands in the prefix, once, and the other way round: so a table's
- * name tells its environment. */
+/* The name and the prefix need the same parameters: a table's name then determines its environment.
+ */
 static bool map_same_params(const struct format *name, const struct format *prefix)
 {
     for (size_t i = 0; i < name->count; i++)
@@ -72,7 +72,7 @@ static bool map_read_environment(struct map_reader *reader, const char *name, st
                         NAME_LIMIT);
     if (strcmp(name, MAP_TABLES_NAME) == 0)
         return map_fail(reader, at,
-                        "no environment is called \"" MAP_TABLES_NAME
+                        "no environment may have the name \"" MAP_TABLES_NAME
                         "\": that directory has all tables by their own names");
     if (!map_read_format(reader, at, "an environment's name", &environment->name) ||
         !map_read_members(reader, value, "an environment", members, environment) ||
@@ -83,14 +83,14 @@ static bool map_read_environment(struct map_reader *reader, const char *name, st
     return true;
 }
 
-/* The map while it is read. Its tables are compiled when all of the text has been read, so that
- * their members may stand in any order. */
+/* The map while it is read. Tables are compiled after the whole text has been read, so that their
+ * members may have any order. */
 struct loading {
     struct map *map;
-    struct arena declarations; /* owned: what the tables are before they are compiled */
+    struct arena declarations; /* owned: the declared tables */
     struct declared_table *tables;
-    bool has_environments, has_tables; /* were said, be they right or not */
-    struct json prices;                /* absent where none are said */
+    bool has_environments, has_tables; /* the map has them, right or wrong */
+    struct json prices;                /* absent if the map has none */
 };
 
 enum { MAX_PRICE = 1000 };
@@ -137,7 +137,7 @@ static struct map_environment *map_find_environment(const struct map *map, struc
     return NULL;
 }
 
-/* By name for one environment, or by "*" for all that have none of their own. */
+/* By name for one environment, or by "*" for those without a price of their own. */
 static bool map_read_price(struct map_reader *reader, const char *name, struct json at,
                            struct json value, void *target)
 {
@@ -189,8 +189,8 @@ static void map_read(struct map_reader *reader, struct loading *loading)
         map_fail(reader, root, "a map needs \"tables\"");
 }
 
-/* Every table is compiled, whatever is wrong with another, so that all is told; one that fails is
- * missing from the models of a map that is thrown away. */
+/* Compiles each table, whatever is wrong with another, so that all mistakes are reported. A table
+ * that fails is missing from the models of a map that is dropped. */
 static void map_compile_tables(struct loading *loading, struct findings *findings)
 {
     struct map *map = loading->map;
@@ -202,7 +202,7 @@ static void map_compile_tables(struct loading *loading, struct findings *finding
     for (table = loading->tables; map->models && table; table = table->next) {
         if (strcmp(table->path_name, MAP_TABLES_NAME) == 0)
             findings_add(findings, table->at,
-                         "no table of a map is called \"" MAP_TABLES_NAME
+                         "no table of a map may have the name \"" MAP_TABLES_NAME
                          "\": that directory has all tables of the account by their own names");
         map->models[map->model_count] = compile_table(table, findings);
         map->model_count += map->models[map->model_count] != NULL;
@@ -218,7 +218,7 @@ static bool map_has_environment(const struct map *map, const char *name)
     return each;
 }
 
-/* Where links lead is looked at when all tables are there. */
+/* Targets of links are checked when all tables are compiled. */
 static void map_check_links(const struct loading *loading, struct findings *findings)
 {
     const struct map *map = loading->map;
@@ -248,13 +248,13 @@ static void map_parse_into(struct map *map, struct span text, struct findings *f
         findings_add(findings, finding_at(&reader.last), "this is not JSON: %s", fault.what);
     }
     json_clean_up(&reader.doc);
-    /* Whatever a reader took it for that a text or a format could not be had. */
+    /* A text may have been absent because memory ran out. */
     if (map->arena.failed || loading.declarations.failed)
         findings_no_memory(findings);
     arena_discard(&loading.declarations);
 }
 
-/* A number for the curious: what a map is, and when it goes, does not depend on it. */
+/* Maps in this process, for tests and metrics. */
 static size_t live_maps;
 
 static struct map *map_new(const char *file, struct span text)
@@ -302,8 +302,7 @@ const struct map *map_parse(const char *file, struct span text, struct findings 
     return NULL;
 }
 
-/* The example of three tables has 6 KB. What takes the square of something is bounded by this, too.
- */
+/* The example of three tables has 6 KB. The limit also bounds checks that take quadratic time. */
 enum { MAP_MAX_BYTES = 1 << 20 };
 
 /* Closes STREAM. */
@@ -397,7 +396,7 @@ static bool map_environment_fits(const struct map_environment *each, const char 
     return true;
 }
 
-/* A name that the map itself has goes before one with a parameter. */
+/* A literal name precedes one with a parameter. */
 static bool map_has_literal_environment(const struct map *map, const char *name)
 {
     struct bindings values;

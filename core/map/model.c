@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* A number for the curious, as that of maps is. */
+/* Models in this process, for tests and metrics. */
 static size_t live_models;
 
 struct model *model_new(void)
@@ -33,7 +33,7 @@ void model_unref(const struct model *model)
     struct model *mine = model ? model->self : NULL;
     if (!mine || --mine->references > 0)
         return;
-    /* The C library's own memory is all that stands outside of the arena. */
+    /* Only the C library's memory is outside of the arena. */
     for (struct map_param *param = mine->params; param; param = param->next)
         if (param->match)
             regfree(&param->regex);

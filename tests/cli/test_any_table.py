@@ -259,6 +259,6 @@ def test_a_name_that_no_table_can_have_is_left_out(bare, proxy, boto, things):
             wrong.append((bad, listed))
         if draft.code != 1 or '"any-Things"' not in draft.text:
             wrong.append((bad, draft))
-        if not all("no table can be called so" in told.stderr for told in (listed, draft)):
+        if not all("no table can have that name" in told.stderr for told in (listed, draft)):
             wrong.append((bad, listed.stderr, draft.stderr))
     assert not wrong

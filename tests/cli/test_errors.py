@@ -150,7 +150,7 @@ WRONG_PATHS = {
     "unknown table": ("/prod/nope", "jobs"),
     "unknown directory": ("/prod/jobs/nope", "by-id"),
     "below a record": (f"{SETTINGS}/x", "nothing is below it"),
-    "record with a slash at the end": (f"{SETTINGS}/", "take the final / away"),
+    "record with a slash at the end": (f"{SETTINGS}/", "remove the final /"),
     "stray percent": ("/prod/shops/a%/SETTINGS", "two hexadecimal digits must follow each %"),
     "escape that is none": ("/prod/shops/a%zz/SETTINGS", "two hexadecimal digits"),
     "directory": ("/prod/jobs", "is a directory"),

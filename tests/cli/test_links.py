@@ -299,8 +299,8 @@ WRONG = {
     "no such table": ("/{env}/nothing/{box}/", 'the table "nothing", which the map does not have'),
     "no such environment": ("/prod/things/{box}/", 'the environment "prod"'),
     "no such step": ("/{env}/things/{box}/{name}/{x}", 'has no "{x}" there'),
-    "file with a slash": ("/{env}/things/{box}/{name}/", "take the final / away"),
-    "directory without": ("/{env}/things/{box}", "let it end in /"),
+    "file with a slash": ("/{env}/things/{box}/{name}/", "remove the final /"),
+    "directory without": ("/{env}/things/{box}", "add a final /"),
     "relative": ("things/{box}/", "its path begins with /{env}/"),
     "environment of a parameter": ("/{stage}/things/{box}/", "its path begins with /{env}/"),
     "env again": ("/{env}/things/{env}/", "{env} is the first step, and no other"),
@@ -323,7 +323,7 @@ WRONG = {
     ),
     "part twice": (
         {"from": {"a": "{w}", "b": "{w}"}, "to": "/{env}/things/{w}/"},
-        "tells {w} twice",
+        "has {w} twice",
     ),
     "secret source": (
         {"from": {"token": "{w}"}, "to": "/{env}/things/{w}/"},
@@ -331,9 +331,9 @@ WRONG = {
     ),
     "source without a part": (
         {"from": {"ref": "x"}, "to": "/{env}/things/{box}/"},
-        'takes ref apart into parts: "{…}"',
+        'must split ref into parts: "{…}"',
     ),
-    "literal that is refused": ("/{env}/things/only/y/", 'leads to "y", which is none of the values'),
+    "literal that is refused": ("/{env}/things/only/y/", 'leads to "y", which is not among the values'),
 }
 
 

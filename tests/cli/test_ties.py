@@ -156,4 +156,4 @@ def test_what_explain_prints_gives_what_the_path_gives(ddbfs, events, shell):
         assert names_of(found) == names_of(with_ties(truth, count))
     words = ddbfs("explain", "/any/events/open/oldest:7", env=events.env).text
     assert "at most 7 and those that share the last one's sort key" in words
-    assert "many share the last one's sort key" in words
+    assert "many items share the last one's sort key" in words

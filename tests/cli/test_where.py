@@ -249,7 +249,7 @@ def test_a_wrong_filter_is_told_with_its_column(ddbfs, proxy):
     "filter, why",
     [
         ("status = 'FAILED'", "column 10: a text is in double quotes; single quotes are for names"),
-        ("status = \u201cFAILED\u201d", "column 10: a text stands in straight double quotes"),
+        ("status = \u201cFAILED\u201d", "column 10: a text is in straight double quotes"),
         ('status == "FAILED"', "column 9: write one = to test whether two values are equal"),
         ("attempt < " + "1" * 39, "has more than 38 digits"),
         ("attempt < 1e126", "larger than the numbers of DynamoDB"),
@@ -297,7 +297,7 @@ def test_what_is_no_listing_is_not_asked(ddbfs, proxy, path):
 )
 def test_a_secret_is_not_asked_for_piece_by_piece(ddbfs, proxy, filter):
     result = ddbfs("ls", "--where", filter, COOL, expect=1)
-    assert "is secret, and a filter on it would tell its value" in result.stderr
+    assert "is secret, and filters on it would reveal its value" in result.stderr
     assert proxy.requests == []
     ddbfs("--show-secrets", "ls", "--where", filter, COOL)
 
@@ -311,4 +311,4 @@ def test_what_an_index_s_own_listing_does_not_show_can_not_be_asked(ddbfs, write
     paths["keys/{shop_id}/{status}/"] = {"index": "GSI_JobsByStatus_v2", "newest": "all", "hydrate": False}
     env = {"DDBFS_MAP": str(write_map(example_map))}
     result = ddbfs("ls", "--where", "message exists", f"/prod/jobs/keys/{SHOP}/COMPLETED", env=env, expect=1)
-    assert "this path shows what index GSI_JobsByStatus_v2 holds" in result.stderr
+    assert "this path shows the items of index GSI_JobsByStatus_v2" in result.stderr
