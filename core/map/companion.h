@@ -37,9 +37,9 @@ enum companion companion_split(struct span *name, struct span *columns);
 enum companion companion_parse_ending(struct span text);
 
 /* The position of an ending in TEXT that no name made of it may have: a companion's, or the tilde
- * of names that programs probe. The size of TEXT if there is none. */
+ * of names that programs probe. The size of TEXT if TEXT has no ending. */
 size_t companion_find_ending(struct span text);
-/* The position in NAME of its last @ with text before it; 0 if there is none. */
+/* The position in NAME of its last @ with text before it; 0 without one. */
 size_t companion_find_at(struct span name);
 
 /* A companion in a sentence for READMEs and messages. */

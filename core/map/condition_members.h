@@ -5,7 +5,7 @@
 #include "core/map/declaration.h"
 #include "core/map/member_reader.h"
 
-/* Append the conditions of VALUE, all of which have to hold, to the list OUT, a struct
+/* Append the conditions of VALUE, joined by "and", to the list OUT, a struct
  * declared_condition **. A "where" has one condition for each key or part of a key; a "filter" may
  * have any. */
 map_read_fn map_read_where;

@@ -1,5 +1,5 @@
 /* The names of a listing's entries: made of the parts of their keys, with a rank in front where the
- * map says so; and the number of entries that a path asks for. */
+ * map says so; and the number of entries in a path. */
 #ifndef DDBFS_CORE_MAP_ENTRY_NAMES_H
 #define DDBFS_CORE_MAP_ENTRY_NAMES_H
 
@@ -27,8 +27,8 @@ unsigned rank_digits(uint32_t limit);
 bool rank_write(const struct map_rank *rank, uint64_t number, struct buf *out);
 /* Fills ERR for a number for which rank_write returned false. Returns false. */
 bool rank_refuse(const struct map_rank *rank, struct error *err);
-/* Takes the rank, of any number of digits, and the text behind it off NAME. False if NAME has none
- * or nothing follows. */
+/* Takes the rank, of any number of digits, and the text behind it off NAME. False if NAME has no
+ * rank or nothing follows. */
 bool rank_skip(const struct map_rank *rank, struct span *name);
 /* Appends the rank as the map writes it: "{rank}_". */
 void rank_write_format(const struct map_rank *rank, struct buf *out);

@@ -1,6 +1,6 @@
-/* The model of one table: how its keys are written, its indexes, and every path below it, ready to
- * be asked. It is made once (compile.h) and constant from then on; whoever points into it holds a
- * reference, so that it can be replaced while others still use the old one. */
+/* The model of one table: the formats of its keys, its indexes, and every path below it. It is
+ * compiled once (compile.h) and constant; each user holds a reference, so that a newer model can
+ * replace it while the old one is in use. */
 #ifndef DDBFS_CORE_MAP_MODEL_H
 #define DDBFS_CORE_MAP_MODEL_H
 
@@ -11,8 +11,8 @@
 #include "core/source/read.h"
 #include "core/source/source.h"
 
-/* How long an answer is believed where the map says nothing, that nothing is there, and what the
- * map alone tells. */
+/* How long a result is reused by default; that nothing was found; and names that follow from the
+ * map alone. */
 enum { MAP_TTL_MS = 10000, MAP_MISSING_TTL_MS = 2000, MAP_STRUCTURE_TTL_MS = 60000 };
 
 /* The rank at the beginning of an entry's name, "007_…": its position in the listing, so that names
@@ -31,7 +31,7 @@ struct map_rank {
     struct span behind; /* the text between the rank and the rest, which begins with no digit */
 };
 
-/* How one kind of record writes an attribute. */
+/* The format of an attribute for one kind. */
 struct map_kind_format {
     const struct map_kind *kind;
     struct format format;
@@ -41,16 +41,17 @@ struct map_kind_format {
 struct map_key {
     const char *attribute;
     enum value_type type;
-    struct format format; /* of an index; empty where the record kinds say it (base keys) */
-    struct map_kind_format *by_kind; /* of an index that several kinds write each in their way;
-                                      * FORMAT is then empty, and other kinds are not in it */
+    struct format
+        format; /* of an index; empty if it is also a key of the table: see struct map_kind */
+    struct map_kind_format *by_kind; /* of an index with formats by kind: FORMAT is empty, and other
+                                        kinds are not in the index */
     size_t by_kind_count;
 };
 
-/* A kind of record: how its keys are written. */
+/* A kind of item: the formats of its keys. */
 struct map_kind {
     const char *name;
-    struct format keys[2]; /* beside the table's keys */
+    struct format keys[2]; /* in the order of the table's keys */
     unsigned line, column;
     struct map_kind *next;
 };
@@ -61,40 +62,40 @@ struct map_index {
     size_t partition_count;
     size_t sort_count;
     enum projection projects;
-    const char **includes; /* of PROJECTS_SOME, beside keys; none where the map does not say */
+    const char **includes; /* of PROJECTS_SOME, beside keys; empty if the map does not list them */
     size_t include_count;
     bool local;
     unsigned line, column;
     struct map_index *next;
 };
 
-/* What is known of a parameter's values. */
+/* A parameter's values. */
 struct map_param {
     const char *name;
-    const struct span *values; /* the known ones, listed by directories */
+    const struct span *values; /* known values, which directories list */
     size_t value_count;
-    bool only;         /* there are no others */
-    const char *owner; /* the kind of which each value has a record, or NULL */
+    bool only;         /* it has no others */
+    const char *owner; /* the kind that has an item for each value, or NULL */
     const char *match; /* an extended regular expression, or NULL */
     regex_t regex;     /* compiled when MATCH is set; owned */
-    const char *hint;  /* what to say when MATCH fails, or NULL */
-    bool typed;        /* the map says of which TYPE its values are */
+    const char *hint;  /* the message if MATCH fails, or NULL */
+    bool typed;        /* the map has their TYPE */
     enum value_type type;
     unsigned line, column;
     struct map_param *next;
 };
 
-/* A value that is compared with, in terms of the path's parameters. */
+/* A value of a comparison, in terms of the path's parameters. */
 struct map_operand {
     enum value_type type;
     struct format text;
 };
 
-/* A condition in terms of the path's parameters: what a struct cond is made of (condition.h). */
+/* A condition in terms of the path's parameters; condition_expand makes a struct cond of it. */
 struct map_cond {
     const char *attribute; /* NULL of COND_AND, COND_OR and COND_NOT */
-    const char *written;  /* with the path below it, as the map has it; NULL: the attribute alone */
-    enum value_type type; /* of VALUE and UPPER */
+    const char *written;   /* with the steps below it, as in the map; NULL: the attribute alone */
+    enum value_type type;  /* of VALUE and UPPER */
     enum cond_op op;
     struct format value;
     struct format upper; /* of COND_BETWEEN */
@@ -107,97 +108,93 @@ struct map_cond {
     size_t child_count;
 };
 
-/* A part of a key, and what is said of it in terms of the path's parameters. */
+/* A part of a key and its value, in terms of the path's parameters. */
 struct map_part {
     const char *param;
     struct format value;
 };
 
-/* What a part of a key is compared with, where text follows the part in the key: as keys are in the
- * order of their bytes, it works with values that hold no byte up to END, with which that text
- * begins. */
+/* A value that a part of a key is compared with, where END follows the part in the key. Keys are
+ * ordered by their bytes, so the comparison is right only for values without bytes up to END. */
 struct map_bound {
     const char *param; /* the part */
     struct format value;
     char end;
-    bool begins; /* only END itself does harm */
+    bool begins; /* only END itself must not occur */
 };
 
 enum map_pick { PICK_NONE, PICK_GREATEST, PICK_LEAST };
 
-/* One kind of entry of a listing, and how it is named. */
+/* One kind of entry of a listing, with its name. */
 struct map_entry {
     const struct map_kind *kind;
-    struct map_rank rank; /* what stands before NAME */
+    struct map_rank rank; /* before NAME */
     struct format name;
-    struct format indexed; /* the parts in NAME that are of the index's key alone: an item tells
-                            * them, and they lead to no key */
-    /* The sort key is what SORT_PREFIX says (in terms of the path's parameters), followed by what
-     * the name says. */
+    struct format indexed; /* the parts in NAME that only the index's key has: their values come
+                              from the item, and they lead to no key */
+    /* The sort key is SORT_PREFIX, in terms of the path's parameters, followed by the name. */
     bool has_sort_prefix;
     struct format sort_prefix;
 };
 
-/* One path: what is read for it, and how the entries of a listing are named. */
+/* One path: its read, and the names of its entries. */
 struct map_pattern {
     const char *path;
     unsigned line, column;
     bool list;   /* the path ends in a slash */
     bool hidden; /* no listing shows it */
-    bool whole;  /* a listing of the table itself that leaves out no record of its kinds but
-                  * what the path says */
-    const struct model *table; /* whose pattern it is; holds this one, so not counted */
+    bool whole;  /* a listing of the table itself with all items of its kinds that match the path */
+    const struct model *table; /* its table; not a reference, since the table holds the pattern */
     const struct map_kind **kinds;
     size_t kind_count;
     const struct map_index *index; /* NULL: the table itself */
-    bool by_key;                   /* the full key of one record is known: no query */
+    bool by_key;                   /* the path has the full key of one item: no query */
     struct map_cond *where;        /* the key condition, partition attributes first */
     size_t where_count;
     struct map_cond *filter; /* tested after the read */
     size_t filter_count;
-    struct map_part *said; /* parts that the pattern itself says, rather than the path */
+    struct map_part *said; /* parts with a value in "where" instead of the path */
     size_t said_count;
-    struct map_part *excluded; /* A range takes both its ends in: records whose part is just this
-                                * are left out of what comes back. */
+    struct map_part *excluded; /* Items with such a part are removed from the result: a range
+                                  includes both its ends. */
     size_t excluded_count;
     struct map_bound bounds[2];
     size_t bound_count;
     bool descending;
-    uint32_t limit;          /* 0: all; with LIMIT_PARAM the most that it can say */
-    const char *limit_param; /* the path's parameter that says how many; or NULL */
-    bool ties;               /* and those that share their sort key with the last of them */
-    bool groups;             /* entries are not shown: the directories are that they bring along */
-    bool narrowed; /* "where" was said, which may leave out what the path alone leads to */
+    uint32_t limit;          /* 0: all; with LIMIT_PARAM the greatest that it may have */
+    const char *limit_param; /* the path's parameter with the number; or NULL */
+    bool ties;               /* and items that share the last one's sort key */
+    bool groups;             /* the listing shows only directories that follow from its entries */
+    bool narrowed;           /* the path has "where", which may exclude items of the path */
     enum map_pick pick;
     const char *pick_attribute;
     const char *attribute; /* the file is this attribute's bare value */
-    bool hydrates;         /* what an index gives is read again from the table */
+    bool hydrates;         /* items of the index are read again from the table */
     bool consistent;
     int64_t ttl_ms;
-    const char *mtime;         /* the attribute that dates a record, or NULL */
-    struct map_entry *entries; /* of a listing, one a kind */
+    const char *mtime;         /* the attribute with an item's date, or NULL */
+    struct map_entry *entries; /* of a listing, one for each kind */
     size_t entry_count;
     struct map_pattern *next;
 };
 
-/* A part of a link that what is called FROM tells, a part of the key or an attribute, when it is
- * taken apart. */
+/* Parts of a link in an attribute or a part of the key. */
 struct map_link_source {
     const char *from;
     struct format format;
 };
 
-/* Where records lead. Values of its parts are told by SOURCES; by the record's key, where that has
- * a part of the name; or else by the attribute of the name. */
+/* A link of items. The value of a part of its path comes from SOURCES; else from the item's key, if
+ * that has the part; else from the attribute of that name. */
 struct map_link {
     const char *name;
-    const char *to;                /* as the map has it */
-    const struct map_kind **kinds; /* of which records; none: of all */
+    const char *to;                /* as in the map */
+    const struct map_kind **kinds; /* of the items that have it; none: of all */
     size_t kind_count;
     struct map_link_source *sources;
     size_t source_count;
-    const char *environment; /* NULL: the record's own */
-    const char *table;       /* as paths name it */
+    const char *environment; /* NULL: the item's own */
+    const char *table;       /* its name in paths */
     struct format *steps;    /* below the table */
     size_t step_count;
     bool directory; /* it ends in a slash */
@@ -208,17 +205,16 @@ struct map_link {
 struct model {
     struct arena arena; /* owns everything below but the compiled expressions */
     size_t references;
-    struct model *self;    /* itself, to count references: all who hold one see it const */
+    struct model *self;    /* itself, to count references: every holder sees it const */
     const char *path_name; /* "jobs" */
     const char *base_name; /* "EcomIndexerJobsTable" */
-    char separator;        /* what no part holds unless it is open */
+    char separator;        /* no part contains it unless it is open */
     struct map_key keys[2];
     size_t key_count;
     struct map_kind *kinds;
     struct map_kind *any; /* the kind of list "*" */
     struct map_index *indexes;
-    const struct format_piece *spelled; /* the parts that keys spell in a way of their own; one
-                                         * part is spelled in one way everywhere */
+    const struct format_piece *spelled; /* parts with a spelling; each has one */
     size_t spelled_count;
     struct map_param *params;
     const char **secrets;
@@ -231,16 +227,15 @@ struct model {
     unsigned line, column;
 };
 
-/* An empty one, with one reference: for compile.c, which fills it. NULL when memory ran out. */
+/* An empty model with one reference, for compile.c. NULL if memory ran out. */
 struct model *model_new(void);
 
-/* Another reference to MODEL, which is returned. Neither counts as a change: MODEL stays const for
- * all who use it. */
-const struct model *model_ref(const struct model *model); /* NULL gives NULL */
-/* Lets go of one; the last one frees it. NULL is fine. */
+/* Another reference to MODEL, which is returned; NULL for NULL. */
+const struct model *model_ref(const struct model *model);
+/* Drops a reference; the last one frees the model. NULL is fine. */
 void model_unref(const struct model *model);
 
-/* How many models there are in this process. */
+/* The number of models in this process. */
 size_t model_count(void);
 
 const struct map_kind *model_find_kind(const struct model *model, const char *name);
@@ -248,36 +243,34 @@ const struct map_index *model_find_index(const struct model *model, const char *
 const struct map_param *model_find_param(const struct model *model, const char *name);
 const struct map_link *model_find_link(const struct model *model, struct span name);
 
-/* How keys spell the part PARAM; NULL when they hold it as it is. */
+/* The spelling of the part PARAM in keys, or NULL. */
 const struct format_piece *model_spelling(const struct model *model, const char *param);
 
-/* Appends the value of the part PARAM that TEXT stands for, however it was typed: see
- * format_read_part. */
+/* Appends the value of the part PARAM for TEXT, a typed text: see format_read_part. */
 bool model_read_part(const struct model *model, const char *param, struct span text,
                      struct buf *out);
 
-/* Whether VALUE is one that PARAM can have: of a parameter that has only known values, one of them.
- */
+/* Whether PARAM can have VALUE: false only if PARAM has "only" known values. */
 bool model_param_has(const struct map_param *param, struct span value);
 
-/* Whether the attribute is masked in records. */
+/* Whether the attribute is masked. */
 bool model_is_secret(const struct model *model, struct span attribute);
 
-/* Whether ATTRIBUTE is of the table's own key, and so in every index too. */
+/* Whether ATTRIBUTE is in the table's key, and so in every index. */
 bool model_is_key(const struct model *model, const char *attribute);
 
-/* Whether ATTRIBUTE is of the index's key. */
+/* Whether ATTRIBUTE is in the index's key. */
 bool model_is_index_key(const struct map_index *index, const char *attribute);
 
-/* The key attributes of INDEX one after another, partition first; NULL when there are no more. */
+/* The key attribute number I of INDEX, partition first; NULL behind the last. */
 const struct map_key *model_index_key(const struct map_index *index, size_t i);
 
-/* How records of KIND write KEY, of MODEL's table or one of its indexes. NULL when the index holds
- * no records of KIND. */
+/* The format of KEY, of MODEL's table or one of its indexes, for KIND. NULL if the index has no
+ * items of KIND. */
 const struct format *model_key_format(const struct model *model, const struct map_key *key,
                                       const struct map_kind *kind);
 
-/* Whether INDEX, of MODEL's table, is known to hold ATTRIBUTE of its records. */
+/* Whether INDEX is known to include ATTRIBUTE. */
 bool model_index_holds(const struct model *model, const struct map_index *index,
                        const char *attribute);
 

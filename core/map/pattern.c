@@ -8,11 +8,10 @@
 #include "core/map/entry_names.h"
 #include "core/map/pattern_draft.h"
 
-/* The service takes expressions of up to 4 KB. What a condition adds to one at most, with all that
- * may join it to the others; and what each step of its path and each value of its list add. */
+/* The service's limit for an expression, in bytes; and the most that a condition, a step of its
+ * path and a value of its list add to one. */
 enum { MAX_EXPRESSION = 4096, CONDITION_BYTES = 48, STEP_BYTES = 7, LIST_BYTES = 7 };
 
-/* The filters of one path while they are compiled. */
 struct filtering {
     struct pattern_draft *draft;
     size_t expression; /* bytes, at most */
@@ -33,8 +32,8 @@ static bool filter_fail(const struct filtering *filtering, const struct declared
                         filtering->draft->path->path, from->target, text);
 }
 
-/* A path may say the whole partition key of the table while an index is asked: what else the
- * index holds is then filtered out by that key, which every index has. */
+/* If the path has the table's whole partition key but reads an index, a filter on that key, which
+ * every index has, excludes items of other partitions. */
 static bool filter_by_partition(struct pattern_draft *draft)
 {
     struct map_pattern *pattern = draft->pattern;
@@ -80,8 +79,7 @@ static const struct declared_type *filter_declared_type(const struct filtering *
     return type;
 }
 
-/* A value that stands in the map itself can be checked here and now; a number or a flag that a path
- * says is one parameter and nothing else. */
+/* Checks a literal; a number or a flag from the path must be one whole parameter. */
 static bool filter_check_text(struct filtering *filtering, const struct declared_condition *from,
                               enum value_type type, const struct format *text)
 {
@@ -94,8 +92,8 @@ static bool filter_check_text(struct filtering *filtering, const struct declared
            filter_fail(filtering, from, "%s", err.text);
 }
 
-/* Finds out what a value is: by how it is written, else by what "types" says of the attribute, else
- * by what "params" says of the parameter; a text where nobody says anything. */
+/* The type of a value: of a literal its own, else the attribute's in "types", else the parameter's
+ * in "params", else a text. */
 static bool filter_find_type(struct filtering *filtering, const struct declared_condition *from,
                              bool typed, enum value_type written, const struct format *text,
                              enum value_type *out)
@@ -122,7 +120,7 @@ static bool filter_find_type(struct filtering *filtering, const struct declared_
     return filter_check_text(filtering, from, *out, text);
 }
 
-/* Whether values of TYPE can be compared so at all; the service refuses it else. */
+/* Whether values of TYPE have the operation; else the service refuses it. */
 static bool filter_check_op(struct filtering *filtering, const struct declared_condition *from,
                             enum value_type type)
 {
@@ -230,7 +228,7 @@ static bool filter_compile(struct filtering *filtering, const struct declared_co
         return findings_no_memory(draft->findings);
     *out = (struct map_cond){.op = from->op, .children = children, .child_count = count};
     filtering->expression += STEP_BYTES;
-    /* What stands under one "not" has to hold together: that is what is denied. */
+    /* Several conditions under one "not" are joined by "and". */
     if (from->op == COND_NOT && count > 1) {
         struct map_cond *joined = arena_alloc(&draft->scratch, sizeof *joined);
         if (!joined)
@@ -288,7 +286,7 @@ static const struct declared_index *pattern_declared_index(const struct declared
     return index;
 }
 
-/* The kind called NAME. NULL with a finding, or without one when it could not be read. */
+/* The kind NAME. NULL with a finding, or without one if the kind is unreadable. */
 static const struct map_kind *pattern_find_kind(struct pattern_draft *draft,
                                                 const struct declared_table *table,
                                                 const struct declared_name *name)
@@ -302,7 +300,7 @@ static const struct map_kind *pattern_find_kind(struct pattern_draft *draft,
     return kind;
 }
 
-/* Which kinds of records the path gives: those that it names, or the table's only one. */
+/* The kinds of the path: those that it names, or the table's only one. */
 static bool pattern_find_kinds(struct pattern_draft *draft, const struct declared_table *table)
 {
     const struct declared_path *path = draft->path;
@@ -343,8 +341,8 @@ static bool pattern_find_index(struct pattern_draft *draft, const struct declare
     return draft->pattern->index;
 }
 
-/* Whether PARAM is a part of the table's own key, for each kind that the path gives. What comes
- * back is compared with such a part, so it selects even where no condition can be made of it. */
+/* Whether PARAM is a part of the table's key for each of the path's kinds. Items are compared with
+ * such a part, so it selects even without a condition. */
 static bool pattern_is_part(const struct pattern_draft *draft, const char *param)
 {
     for (size_t i = 0; i < draft->pattern->kind_count; i++) {
@@ -366,7 +364,7 @@ static bool pattern_is_used(const struct pattern_draft *draft,
     return false;
 }
 
-/* Each "where" became part of the key condition and contradicts nothing. */
+/* Each "where" must be part of the key condition and contradict nothing. */
 static bool pattern_check_wheres(struct pattern_draft *draft)
 {
     const struct declared_condition *where;
@@ -389,8 +387,7 @@ static bool pattern_check_wheres(struct pattern_draft *draft)
             return false;
         if (equality && !itself && pattern_draft_path_has(draft->path, where->target))
             return pattern_draft_fail(
-                draft, "{%s} has a value in \"where\" and in the path; remove one",
-                where->target);
+                draft, "{%s} has a value in \"where\" and in the path; remove one", where->target);
         if (!pattern_is_used(draft, where) && !(equality && pattern_is_part(draft, where->target)))
             return pattern_draft_fail(draft,
                                       "\"where\" on %s can't be part of a key condition: only the "
@@ -415,7 +412,7 @@ static bool pattern_conds_have(const struct map_cond *conds, size_t count, const
     return false;
 }
 
-/* Each parameter of the path selects something. */
+/* Each parameter of the path must select something. */
 static bool pattern_check_params(struct pattern_draft *draft)
 {
     const struct map_pattern *pattern = draft->pattern;
@@ -439,7 +436,7 @@ static bool pattern_check_params(struct pattern_draft *draft)
     return true;
 }
 
-/* A parameter that says how many is a number of the path's, and nothing else. */
+/* A parameter for the number of entries must be in the path, and must select nothing. */
 static bool pattern_check_limit(struct pattern_draft *draft)
 {
     const char *param = draft->pattern->limit_param;
@@ -465,7 +462,7 @@ static bool pattern_check_param(void *arg, const struct map_cond *cond, const ch
                               cond->written ? cond->written : cond->attribute, param);
 }
 
-/* No condition uses what the path does not have. */
+/* Conditions may use only parameters of the path. */
 static bool pattern_check_conds(struct pattern_draft *draft, const struct map_cond *conds,
                                 size_t count)
 {
@@ -475,7 +472,7 @@ static bool pattern_check_conds(struct pattern_draft *draft, const struct map_co
     return true;
 }
 
-/* Whether the path says the full key of one record, so that it is read without a query. */
+/* Whether the path has the full key of one item: no query is needed. */
 static bool pattern_is_full_key(const struct pattern_draft *draft)
 {
     const struct map_pattern *pattern = draft->pattern;
@@ -492,8 +489,7 @@ static bool pattern_add_param(struct bindings *all, const char *param)
     return !param || bindings_find(all, param) || bindings_add(all, param, span_text(""));
 }
 
-/* A place has room for the values of the path's parameters, and of all parts of the key: one
- * without would never be found. */
+/* The bindings of a place must have room for the path's parameters and all parts of the key. */
 static bool pattern_check_room(struct pattern_draft *draft)
 {
     struct format path;
@@ -521,8 +517,7 @@ static bool pattern_check_room(struct pattern_draft *draft)
     return true;
 }
 
-/* VALUE as keys spell it that have the part SPELLING. Of a number it is one whole parameter, or
- * written out. */
+/* Copies VALUE in the spelling of keys. A padded number is one whole parameter, or a literal. */
 static bool spelling_spell(const struct format_piece *spelling, const struct format *value,
                            struct arena *arena, struct format *out)
 {
@@ -542,7 +537,7 @@ static bool spelling_spell(const struct format_piece *spelling, const struct for
     return !arena->failed;
 }
 
-/* NULL, or why a condition's value can't be compared with a number that has zeros in front. */
+/* NULL, or the reason why VALUE can't be compared with a padded number. */
 static const char *spelling_unfit(const struct format_piece *spelling, const struct format *value)
 {
     CLEAN_UP(buf_clean_up) struct buf plain = {0};
@@ -566,8 +561,8 @@ static const char *spelling_unfit_condition(const struct format_piece *spelling,
     return wrong || where->op != COND_BETWEEN ? wrong : spelling_unfit(spelling, &where->upper);
 }
 
-/* PATH with the values of its "where" spelled as the keys that they are compared with; new values
- * are in ARENA. False with a finding. */
+/* Copies PATH with the values of its "where" in the spelling of the keys that they are compared
+ * with; new values are in ARENA. False with a finding. */
 static bool spelling_of_wheres(const struct model *model, const struct declared_path *path,
                                struct arena *arena, struct findings *findings,
                                struct declared_path *out)
@@ -598,7 +593,7 @@ static bool spelling_of_wheres(const struct model *model, const struct declared_
     return ok;
 }
 
-/* Members that exclude each other; NULL when none do. */
+/* A message on members that exclude each other, or NULL. */
 static const char *pattern_contradiction(const struct pattern_draft *draft)
 {
     const struct map_pattern *pattern = draft->pattern;
@@ -631,7 +626,7 @@ static const char *pattern_store_text(struct arena *arena, const char *text)
     return text ? arena_text(arena, span_text(text)) : NULL;
 }
 
-/* The conditions once more, in the model's arena. */
+/* Copies the conditions into ARENA. */
 static struct map_cond *pattern_store_conds(struct arena *arena, const struct map_cond *conds,
                                             size_t count)
 {
@@ -641,7 +636,7 @@ static struct map_cond *pattern_store_conds(struct arena *arena, const struct ma
     return kept;
 }
 
-/* What "where" says of parts with OP, which names and listings go by as well. */
+/* The parts that "where" compares with OP: names and listings use them. */
 static struct map_part *pattern_store_parts(struct pattern_draft *draft, enum cond_op op,
                                             size_t *count)
 {
@@ -659,7 +654,8 @@ static struct map_part *pattern_store_parts(struct pattern_draft *draft, enum co
     return parts;
 }
 
-/* Takes what the pattern shares with the declaration and the scratch into the model's arena. */
+/* Copies what the pattern shares with the declaration and the scratch arena into the model's arena.
+ */
 static bool pattern_store(struct pattern_draft *draft)
 {
     struct map_pattern *pattern = draft->pattern;

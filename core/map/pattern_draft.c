@@ -227,7 +227,7 @@ static bool key_conditions_add_equality(struct pattern_draft *draft, const struc
     return key_conditions_add_cond(draft, &cond);
 }
 
-/* The format of KEY for records of KIND; NULL with a finding when the index holds none of those. */
+/* The format of KEY for KIND; NULL with a finding if the index has no items of KIND. */
 static const struct format *key_conditions_format_for(struct pattern_draft *draft,
                                                       const struct map_key *key,
                                                       const struct map_kind *kind)
@@ -240,7 +240,7 @@ static const struct format *key_conditions_format_for(struct pattern_draft *draf
     return format;
 }
 
-/* Whether a value that stands in the map itself can be one of the key's. */
+/* Whether the key can have VALUE, if that is a literal. */
 static bool key_conditions_check_literal(struct pattern_draft *draft, const struct map_key *key,
                                          const struct declared_condition *where,
                                          const struct format *value)
@@ -258,8 +258,8 @@ static bool key_conditions_check_literal(struct pattern_draft *draft, const stru
            pattern_draft_fail(draft, "\"where\" on %s: %s", where->target, err.text);
 }
 
-/* Whether the range's ends, where both stand in the map, come in their order. Of a part, the upper
- * end takes in whatever begins with it. */
+/* Whether the ends of a literal range are in order. Of a part, the upper end includes texts that
+ * begin with it. */
 static bool key_conditions_check_range(struct pattern_draft *draft, const struct map_key *key,
                                        const struct declared_condition *where, bool of_part)
 {
@@ -280,7 +280,7 @@ static void key_conditions_mark_used(struct pattern_draft *draft,
         draft->used[draft->used_count++] = where;
 }
 
-/* The equalities of "where" that stand in what is said of a key attribute. */
+/* Marks the equalities of "where" that a key's stated text uses. */
 static void key_conditions_mark_stated(struct pattern_draft *draft, const struct format *format,
                                        const struct said_text *said)
 {
@@ -293,7 +293,7 @@ static void key_conditions_mark_stated(struct pattern_draft *draft, const struct
     }
 }
 
-/* A condition on the attribute itself, as the map wrote it. */
+/* A condition on the whole attribute, as in the map. */
 static bool key_conditions_add_plain(struct pattern_draft *draft, const struct map_key *key,
                                      const struct declared_condition *where)
 {
@@ -344,7 +344,7 @@ static bool key_conditions_compile_partition_key(struct pattern_draft *draft,
     return key_conditions_add_equality(draft, key, &first.text);
 }
 
-/* PREFIX followed by VALUE, and by what sorts last when that is in the interval too. */
+/* PREFIX followed by VALUE, and by the last character if TO_THE_END. */
 static bool key_conditions_bound(struct pattern_draft *draft, const struct format *prefix,
                                  const struct format *value, bool to_the_end, struct format *out)
 {
@@ -364,8 +364,8 @@ static bool key_conditions_is_base_part(const struct pattern_draft *draft, const
     return false;
 }
 
-/* Where text follows the part in the key, the key's order is the part's own only against values of
- * which no byte comes before that text: "1#" stands behind "1 ", though "1" stands before it. */
+/* If text follows the part in the key, the key's order is the part's own only for values without
+ * bytes before that text: "1#" is behind "1 ", although "1" is before it. */
 static bool key_conditions_add_bound(struct pattern_draft *draft, const struct format *format,
                                      const struct said_text *said, const struct format *value,
                                      bool begins)
@@ -379,7 +379,7 @@ static bool key_conditions_add_bound(struct pattern_draft *draft, const struct f
                               .end = format->pieces[said->pieces + 1].literal.data[0],
                               .begins = begins};
     if ((begins && part->open) || part->pad)
-        return true; /* such numbers are of one length, so their own order decides */
+        return true; /* padded numbers have one length, and so the part's own order */
     pattern->bounds[pattern->bound_count++] = bound;
     struct error err;
     return !format_is_literal(value) ||
@@ -396,9 +396,9 @@ static bool key_conditions_add_bounds(struct pattern_draft *draft, const struct 
             key_conditions_add_bound(draft, format, said, &where->upper, false));
 }
 
-/* A condition on the first part that the path does not say becomes one on the whole sort key.
- * An interval that is open on one side still ends with the prefix. A part is compared by its
- * beginning: "to 2026-04-16" includes that day. */
+/* A condition on the first part without a value becomes one on the whole sort key. A range that is
+ * open on one side ends with the prefix. A part is compared by its beginning: "to 2026-04-16"
+ * includes that day. */
 static bool key_conditions_compile_range(struct pattern_draft *draft, const struct map_key *key,
                                          const struct format *format, const struct said_text *said,
                                          const struct declared_condition *where)
@@ -413,8 +413,8 @@ static bool key_conditions_compile_range(struct pattern_draft *draft, const stru
     if (!key_conditions_check_range(draft, key, where, true) ||
         !key_conditions_add_bounds(draft, format, said, where))
         return false;
-    /* A range that begins with a prefix takes its end in, which a listing leaves out of what came
-     * back (pattern->excluded); one record can't. */
+    /* A range with a prefix includes its end. A listing removes such items from the result
+     * (pattern->excluded); a path of one item can't. */
     if (where->op == COND_LT && prefix->count > 0 && !draft->path->list)
         return pattern_draft_fail(draft,
                                   "\"<\" on a part requires a listing; for one item use \"<=\"");
@@ -426,7 +426,7 @@ static bool key_conditions_compile_range(struct pattern_draft *draft, const stru
                                   where->target);
     bool ok = true;
     switch (where->op) {
-    case COND_EQ: /* pattern_draft_stated has taken those in */
+    case COND_EQ: /* included in the prefix */
     case COND_BEGINS:
         cond.op = COND_BEGINS;
         ok = key_conditions_bound(draft, prefix, value, false, &cond.value);
@@ -445,7 +445,7 @@ static bool key_conditions_compile_range(struct pattern_draft *draft, const stru
         ok = key_conditions_bound(draft, prefix, value, where->op == COND_GT, &cond.value) &&
              key_conditions_bound(draft, prefix, NULL, true, &cond.upper);
         break;
-    default: /* "where" takes no other */
+    default: /* "where" has no other */
         break;
     }
     if (cond.op == COND_BETWEEN && cond.value.count == 0) {
@@ -487,7 +487,7 @@ static bool key_conditions_compile_sort_key_of_several(struct pattern_draft *dra
     return key_conditions_add_prefix(draft, key, &common);
 }
 
-/* DONE is set when no further sort attribute can have a condition. */
+/* DONE is set if no further sort attribute can have a condition. */
 static bool key_conditions_compile_sort_key(struct pattern_draft *draft, const struct map_key *key,
                                             bool *done)
 {

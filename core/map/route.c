@@ -23,15 +23,15 @@ static bool route_is_constrained(const struct model *table, const struct format 
     return false;
 }
 
-/* Whether it stands in the listing above and nowhere in the map. */
+/* Whether it is an entry of the listing above, without a path of its own in the map. */
 static bool route_is_entry_alone(const struct route *route)
 {
     return route->entry && (!route->file || route->file == route->parent->list);
 }
 
-/* The order in which siblings are tried: a literal, then the one that says more, then the one
- * whose parameter has a "match". Entries of the listing come behind what the map declares with some
- * text of its own: "{from}..{to}" is meant, were there a comma in an entry's name too. */
+/* The order in which siblings are tried: a literal; then more literal bytes; then a parameter with
+ * "match". Entries of the listing come after the map's steps with literal text: "{from}..{to}"
+ * precedes an entry whose name has a comma. */
 static long route_precedence(const struct model *table, const struct route *route)
 {
     size_t bytes = format_literal_bytes(&route->segment);
@@ -43,7 +43,7 @@ static long route_precedence(const struct model *table, const struct route *rout
     return (long)bytes * 2 + route_is_constrained(table, &route->segment) + (first ? 1L << 20 : 0);
 }
 
-/* ENTRY is NULL but for an entry of PARENT's listing. */
+/* ENTRY: of PARENT's listing; else NULL. */
 static struct route *route_new(struct builder *builder, struct route *parent,
                                const struct format *segment, const struct map_entry *entry,
                                struct finding_at at)
@@ -69,7 +69,7 @@ static struct route *route_new(struct builder *builder, struct route *parent,
     return route;
 }
 
-/* Two patterns share the steps that are written alike; others that fit the same names are found by
+/* The child with this very segment. Other segments that match the same names are found by
  * route_check_ambiguity. */
 static struct route *route_find_child(struct route *parent, const struct format *segment)
 {
@@ -79,7 +79,7 @@ static struct route *route_find_child(struct route *parent, const struct format 
     return NULL;
 }
 
-/* NULL, or what a segment of a path may not be. */
+/* NULL, or the reason why a path can't have the segment. */
 static const char *route_wrong_segment(const struct format *segment)
 {
     for (size_t i = 0; i < segment->count; i++) {
@@ -121,7 +121,7 @@ static bool route_parse_segment(struct builder *builder, const struct map_patter
     return format_copy(builder->arena, &segment, out) || findings_no_memory(builder->findings);
 }
 
-/* Whether PARAM is the whole of KEY, which is binary, of records of KIND. */
+/* Whether PARAM is the whole of KEY, which is binary, for KIND. */
 static bool route_is_bytes_of(const struct model *table, const struct map_key *key,
                               const struct map_kind *kind, const char *param)
 {
@@ -130,7 +130,7 @@ static bool route_is_bytes_of(const struct model *table, const struct map_key *k
     return key->type == VALUE_B && whole && strcmp(whole, param) == 0;
 }
 
-/* Whether PARAM is a binary key of PATTERN's records, in the table or in the index. */
+/* Whether PARAM is a binary key of PATTERN's kinds, in the table or in the index. */
 static bool route_is_binary_key(const struct map_pattern *pattern, const char *param)
 {
     const struct model *table = pattern->table;
@@ -164,7 +164,7 @@ static bool route_is_binary(const struct map_pattern *pattern, const char *param
     return route_is_binary_key(pattern, param);
 }
 
-/* Bytes may be typed in base64, so a step knows of its parameters which of them are some. */
+/* Marks the segment's parameters that are bytes, which may be typed in base64. */
 static void route_note_types(struct format *segment, const struct map_pattern *pattern)
 {
     for (size_t i = 0; i < segment->count; i++) {
@@ -174,7 +174,7 @@ static void route_note_types(struct format *segment, const struct map_pattern *p
     }
 }
 
-/* The route of PATTERN, made with all that lead there. */
+/* The route of PATTERN, made with its parents. */
 static struct route *route_lay_path(struct builder *builder, const struct map_pattern *pattern)
 {
     struct route *route = builder->root;
@@ -224,8 +224,8 @@ static bool route_place_pattern(struct builder *builder, const struct map_patter
     return true;
 }
 
-/* An entry's name leads back to its key, so it is a path of its own; or the very one that the map
- * declares for the same record. */
+/* An entry's name opens its item, so it is a path of its own; or the path that the map declares for
+ * the same item. */
 static bool route_join_entry(struct builder *builder, struct route *existing,
                              const struct map_entry *entry, const struct map_pattern *listing)
 {
@@ -274,7 +274,8 @@ static bool route_place_all_entries(struct builder *builder, struct route *route
     return true;
 }
 
-/* Whether ROUTE, or a step below it, is of a path that listings show. An entry is its listing's. */
+/* Sets HIDDEN of ROUTE and the steps below. Returns whether a listing shows it; an entry is its
+ * listing's. */
 static bool route_mark_hidden(struct route *route)
 {
     bool shown = (route->list && !route->list->hidden) || (route->file && !route->file->hidden);
@@ -285,8 +286,8 @@ static bool route_mark_hidden(struct route *route)
     return shown;
 }
 
-/* Whether some name could be meant by both. The values of an entry's parts hold no separator,
- * unless the part is open: names.c relies on that too. */
+/* Whether a name could match both. The values of an entry's parts contain no separator unless the
+ * part is open; names.c relies on that, too. */
 static bool route_overlaps(const struct model *table, const struct route *a, const struct route *b)
 {
     CLEAN_UP(buf_clean_up) struct buf separator = {0};

@@ -1,11 +1,11 @@
-/* The paths of a table as a tree of segments: what may stand at each step of a path. */
+/* Routes: the paths of a table as a tree of segments. */
 #ifndef DDBFS_CORE_MAP_ROUTE_H
 #define DDBFS_CORE_MAP_ROUTE_H
 
 #include "core/map/findings.h"
 #include "core/map/model.h"
 
-/* One step. A directory has neither FILE nor, unless it is a listing, LIST. */
+/* One step. A plain directory has neither FILE nor LIST. */
 struct route {
     struct format segment;
     struct route *parent;
@@ -13,25 +13,25 @@ struct route {
     struct route *next;     /* of the same parent */
     const struct map_pattern *list;
     const struct map_pattern *file;
-    const struct map_kind *kind;   /* of FILE: the record's kind; NULL where several are */
-    const struct map_entry *entry; /* FILE is the listing above, this an entry of it */
-    bool hidden;           /* no listing shows it: so say all paths that end here or below */
-    const char *count;     /* the parameter here that says how many entries are shown; or NULL */
-    unsigned line, column; /* of the path that made it */
+    const struct map_kind *kind;   /* of FILE's item; NULL for several */
+    const struct map_entry *entry; /* FILE is the listing above, this is an entry of it */
+    bool hidden;                   /* no listing shows it: all paths here and below are hidden */
+    const char *count;             /* the parameter here with the number of entries; or NULL */
+    unsigned line, column;         /* of the first path with it */
 };
 
-/* Appends the step as the map writes it, the rank of an entry included. */
+/* Appends the step as in the map, with the rank of an entry. */
 void route_write_segment(const struct route *route, struct buf *out);
 
-/* The step below LISTING that is that entry of it; NULL when a path of its own takes its names. */
+/* The step below LISTING for ENTRY; NULL if another path has its names. */
 const struct route *route_of_entry(const struct route *listing, const struct map_entry *entry);
 
-/* How many segments a path may have: routes are walked by recursion. */
+/* The most segments of a path: routes are walked by recursion. */
 enum { ROUTE_MAX_DEPTH = 64 };
 
-/* The tree of MODEL's patterns, in ARENA, which is MODEL's. NULL with what is wrong in FINDINGS:
- * paths that can't be, that are the same, or, if the model is WHOLE, that match the same names:
- * what tells them apart may be in a part that could not be read. */
+/* The tree of MODEL's patterns, in ARENA, which is MODEL's. NULL with findings: invalid paths,
+ * equal paths, or paths that match the same names. The last are reported only if the model is
+ * WHOLE: an unreadable part may distinguish them. */
 struct route *route_build(const struct model *model, struct arena *arena, bool whole,
                           struct findings *findings);
 

@@ -315,7 +315,7 @@ WRONG = {
     "unknown member": ({"too": "/{env}/things/{box}/"}, 'has no member "too"'),
     "misspelt part": (
         {"from": {"ref": "{where}"}, "to": "/{env}/things/{wher}/"},
-        "tells {where}, but its path does not have it",
+        "has {where}, but its path does not have it",
     ),
     "part of nothing": (
         {"from": {"ref": "{where}"}, "to": "/{env}/things/{where}/{wher}"},
