@@ -177,11 +177,11 @@ static bool pick_compare(const struct pick *pick, struct json item, bool *better
     if (!value_read(item_attribute(record_item(pick->best), name), &theirs, &best))
         return error_no_memory(err); /* it was read before */
     if (candidate.type != best.type)
-        return error_set(
-            err, ERROR_INVALID,
-            "\"pick\" compares the items of %s by %s, which is of type %s in one and of type %s in another",
-            pick->plan->table_name, pattern->pick_attribute, value_type_name(best.type),
-            value_type_name(candidate.type));
+        return error_set(err, ERROR_INVALID,
+                         "\"pick\" compares the items of %s by %s, which is of type %s in one and "
+                         "of type %s in another",
+                         pick->plan->table_name, pattern->pick_attribute,
+                         value_type_name(best.type), value_type_name(candidate.type));
     int order = value_compare(candidate, best);
     *better = pattern->pick == PICK_GREATEST ? order > 0 : order < 0;
     return true;

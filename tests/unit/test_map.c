@@ -581,7 +581,7 @@ static void test_an_owner_is_a_kind_that_has_the_parameter(void)
                 "\"job\" is not one");
     check_table(RECORDS "\"params\":{\"b\":{\"owner\":\"jobs\"}}," PATHS("{a}/", ""),
                 "map.json:3: the \"owner\" of {b} must be a kind of record whose key has {b}, and "
-                "\"jobs\" is none");
+                "\"jobs\" is not one");
 }
 
 static void test_values_are_a_list_of_texts(void)
