@@ -1,4 +1,4 @@
-/* Conditions copied, tested on items, said in words, and told apart. */
+/* Conditions: copied, tested on items, written in words, and compared. */
 #include "core/condition/condition.h"
 
 #include <string.h>
@@ -225,8 +225,8 @@ const char *cond_word(enum cond_op op)
     return words[op];
 }
 
-/* A name in which a character stands that means something in a condition (core/condition/where.h),
- * or that is one of the words that join these, is written in quotes. */
+/* Writes quotes around a name that contains a character with a function in conditions
+ * (core/condition/where.h), or that is a word which joins them. */
 static bool cond_is_plain(struct span name)
 {
     static const char *const words[] = {"or", "and", "not"};
@@ -291,7 +291,7 @@ static void cond_write_value_words(struct value value, struct buf *out)
         buf_add_text(out, "…");
 }
 
-/* An end of a range. The character that sorts last stands for "and all that begins so". */
+/* An end of a range. The last character represents all texts that begin with the end. */
 static void cond_write_end_words(struct value value, struct buf *out)
 {
     struct span last = SPAN_LITERAL(COND_LAST_CHARACTER);
@@ -302,7 +302,7 @@ static void cond_write_end_words(struct value value, struct buf *out)
     buf_add_text(out, all ? " with all that begins so" : "");
 }
 
-/* Children of another word stand in brackets, so that nobody has to know which binds closer. */
+/* Brackets around children of another word, so that precedence does not matter. */
 static void cond_write_children_words(const struct cond *cond, struct buf *out)
 {
     for (size_t i = 0; i < cond->child_count; i++) {
@@ -387,7 +387,7 @@ void cond_write_identity(const struct cond *cond, struct buf *out)
 
 enum { MAX_PARTITION_BYTES = 2048 };
 
-/* Reads the name at the start of TEXT up to what ends it; USED gets its length, quotes included. */
+/* Parses the name at the start of TEXT; USED gets its length, with quotes. */
 static const char *operand_parse_step(struct arena *arena, struct span text, struct span *name,
                                       size_t *used)
 {
@@ -504,7 +504,7 @@ bool operand_check_key(const char *attribute, enum value_type type, struct span 
     if (text.size == 0)
         return error_set(err, ERROR_INVALID, "no key attribute (%s) is empty", attribute);
     if (!operand_check(attribute, type, text, err)) {
-        if (type == VALUE_N && text.data[text.size - 1] == '*') /* what begins so, of a text */
+        if (type == VALUE_N && text.data[text.size - 1] == '*') /* the beginning of a text */
             error_add(err, "; numbers have no beginnings, so a range is typed: 20..29/");
         return false;
     }

@@ -1,6 +1,5 @@
-/* Conditions: what an item has to be like to count. The same tree is sent to a source, which tests
- * it after reading, and tested here on items that came another way; both must agree, so the tests
- * below decide as the service documents it. */
+/* Conditions on items. A source tests the same tree after reading; here it is tested on items from
+ * elsewhere. Both must agree, so the tests here follow the service's documentation. */
 #ifndef DDBFS_CORE_CONDITION_CONDITION_H
 #define DDBFS_CORE_CONDITION_CONDITION_H
 
@@ -44,15 +43,14 @@ struct cond_step {
     uint32_t index;
 };
 
-/* The service's own bounds, and one of ours (the depth of and, or and not), which keeps every walk
- * over a condition shallow. */
+/* Bounds of the service, and the depth of and, or and not, which bounds recursion here. */
 enum { COND_MAX_LIST = 99, COND_MAX_STEPS = 31, COND_MAX_DEPTH = 8 };
 
 /* All in it is borrowed, mostly from the arena that it was built in. */
 struct cond {
     struct span attribute; /* top-level */
     enum cond_op op;
-    struct value value;            /* what is compared with; the lower end of COND_BETWEEN */
+    struct value value;            /* the operand; the lower end of COND_BETWEEN */
     struct value upper;            /* of COND_BETWEEN */
     const struct cond_step *steps; /* below the attribute: .city, [0] */
     size_t step_count;
@@ -65,14 +63,14 @@ struct cond {
 /* Copies FROM with all that it borrows into ARENA. False when memory ran out. */
 bool cond_copy(const struct cond *from, struct arena *arena, struct cond *out);
 
-/* Whether a scalar answers a comparison; one of another type never does, but for COND_NE. */
+/* Whether a scalar satisfies a comparison. One of another type satisfies COND_NE alone. */
 bool cond_admits(const struct cond *cond, struct value value);
 
-/* Whether a typed item answers the condition. A missing attribute answers COND_NE and COND_MISSING
- * and nothing else. FAILED is set, and the answer means nothing, when memory ran out. */
+/* Whether a typed item satisfies the condition. An absent attribute satisfies only COND_NE and
+ * COND_MISSING. If memory ran out, FAILED is set and the result is void. */
 bool cond_holds(const struct cond *cond, struct json item, bool *failed);
 
-/* Calls FN for the top-level attribute of each comparison in it, until FN says false, which is then
+/* Calls FN for the top-level attribute of each comparison, until FN returns false, which is then
  * the result. */
 bool cond_each_attribute(const struct cond *cond, bool (*fn)(void *arg, struct span attribute),
                          void *arg);
@@ -80,18 +78,18 @@ bool cond_each_attribute(const struct cond *cond, bool (*fn)(void *arg, struct s
 /* "=", "begins with", "between", … */
 const char *cond_word(enum cond_op op);
 
-/* Appends where the condition looks, as a map writes it: address.city, tags[0], 'a.b'. */
+/* Appends the attribute with its steps, as in a map: address.city, tags[0], 'a.b'. */
 void cond_write_path(const struct cond *cond, struct buf *out);
 
-/* Appends the condition in words for people: attempts > 5 and (done = true or tags contains "x").
- * Long texts are cut. */
+/* Appends the condition in words: attempts > 5 and (done = true or tags contains "x"). Long texts
+ * are cut. */
 void cond_write_words(const struct cond *cond, struct buf *out);
 
-/* The same for COUNT conditions that hold together. */
+/* The same for COUNT conditions, joined by "and". */
 void conds_write_words(const struct cond *conds, size_t count, struct buf *out);
 
-/* Appends a text that two conditions share only if they ask the same. Numbers that are equal have
- * one spelling in it. */
+/* Appends a text that is equal for two conditions only if they are equal. Equal numbers have one
+ * spelling in it. */
 void cond_write_identity(const struct cond *cond, struct buf *out);
 
 /* The operands of a condition: paths to attributes, and values. */
@@ -114,8 +112,8 @@ const char *operand_parse_path(struct arena *arena, struct span text, struct ope
 /* Parses a single name, quoted or not, into OUT, a text of ARENA. */
 const char *operand_parse_name(struct arena *arena, struct span text, const char **out);
 
-/* Whether TEXT can be a value of TYPE. False with ERR filled: ERROR_INVALID; WHAT names the
- * attribute in its message. */
+/* Whether TEXT can be a value of TYPE. False with ERR filled: ERROR_INVALID; WHAT is the attribute
+ * in the message. */
 bool operand_check(const char *what, enum value_type type, struct span text, struct error *err);
 /* The same for a key attribute, which is not empty and at most 2,048 bytes long. */
 bool operand_check_key(const char *attribute, enum value_type type, struct span text,

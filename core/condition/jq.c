@@ -23,7 +23,7 @@ void jq_write_select(struct span condition, struct buf *out)
     buf_add_text(out, "))");
 }
 
-/* The typed value that the condition looks at; null where the item has none. */
+/* The typed value of the condition's attribute; null if the item has no such attribute. */
 static void jq_write_path(const struct cond *cond, struct buf *out)
 {
     buf_add_char(out, '.');
@@ -39,7 +39,7 @@ static void jq_write_path(const struct cond *cond, struct buf *out)
     }
 }
 
-/* A value as jq compares it with what .S, .N or .B of an item has. */
+/* A value for a comparison with .S, .N or .B of an item. */
 static void jq_write_value(struct value value, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -137,7 +137,7 @@ static void jq_write_contains(const struct cond *cond, struct buf *out)
     buf_add_text(out, "))");
 }
 
-/* What any of several says; or, with AND, all of them. */
+/* Compares with several values: one, or with AND each, must satisfy the comparison. */
 static void jq_write_several(const struct cond *cond, struct buf *out)
 {
     size_t count = cond->op == COND_IN ? cond->list_count : cond->child_count;

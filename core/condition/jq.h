@@ -1,4 +1,4 @@
-/* Conditions as filters of jq, for printed commands: what a tool of AWS has no option for. */
+/* Conditions as filters of jq, for printed commands, where the aws command has no option. */
 #ifndef DDBFS_CORE_CONDITION_JQ_H
 #define DDBFS_CORE_CONDITION_JQ_H
 

@@ -1,5 +1,5 @@
-/* What stands where decides what it is: a comparison begins with a name, and behind its operator
- * stands a value. So no word but "and", "or" and "not" is taken from those who name attributes. */
+/* The position decides the meaning: a comparison begins with a name, and a value follows its
+ * operator. So only "and", "or" and "not" can't be plain names of attributes. */
 #include "core/condition/where.h"
 
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "core/condition/condition.h"
 #include "core/item/typed.h"
 
-/* The service takes no longer expression; and so much may stand in brackets within brackets. */
+/* The service's longest expression, and the deepest nesting of brackets. */
 enum { MAX_BYTES = 4096, MAX_NESTING = 40, MAX_SHOWN_BYTES = 40 };
 
 struct where {
@@ -50,7 +50,7 @@ static struct span where_word_here(const struct where *where)
     return span_of(where->text.data + where->at, end - where->at);
 }
 
-/* What stands here, for whoever expected something else. */
+/* The text at this position, for a message on something else that was expected. */
 static void where_write_here(const struct where *where, struct buf *out)
 {
     struct span word = where_word_here(where);
@@ -96,7 +96,7 @@ static bool where_fail_expected(struct where *where, const char *what)
     return where_fail_at(where, where->at, "%s was expected, not %s", what, buf_text(&here));
 }
 
-/* Takes WORD, in small letters or capitals, if it stands here as a word of its own. */
+/* Takes WORD, in any case, if it is here as a word of its own. */
 static bool where_take_word(struct where *where, const char *word)
 {
     where_skip_blanks(where);
@@ -198,7 +198,7 @@ static size_t where_json_end(const struct where *where)
     return where->text.size;
 }
 
-/* "FAILED", or {"B":"aGk="}, as the service writes what has no form of its own here. */
+/* "FAILED", or {"B":"aGk="}, the service's form of other types. */
 static bool where_parse_json(struct where *where, struct value *out)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc;
@@ -275,7 +275,7 @@ static bool where_parse_value(struct where *where, struct value *out)
     return !where->arena->failed || error_no_memory(where->err);
 }
 
-/* An end of a range. As it is printed, "with all that begins so" may stand behind it. */
+/* An end of a range. In printed conditions "with all that begins so" may follow it. */
 static bool where_parse_end(struct where *where, struct value *out)
 {
     static const char *const all[] = {"with", "all", "that", "begins", "so", NULL};
@@ -290,8 +290,8 @@ static bool where_parse_end(struct where *where, struct value *out)
     return (!text.failed && !where->arena->failed) || error_no_memory(where->err);
 }
 
-/* Whether a value of that type can be compared so at all; the service refuses it else. AT is where
- * it stands. */
+/* Whether values of the type have the operation; else the service refuses it. AT is its position.
+ */
 static bool where_check_operand(struct where *where, size_t at, enum cond_op op, struct value value)
 {
     bool ordered = value.type <= VALUE_B;
@@ -376,7 +376,7 @@ static bool where_take_sign(struct where *where, enum cond_op *op)
     return false;
 }
 
-/* What stands behind a name. */
+/* The operator and the operands behind a name. */
 static bool where_parse_comparison(struct where *where, struct cond *out)
 {
     static const char *const begins[] = {"begins", "with", NULL};
@@ -410,7 +410,7 @@ static bool where_parse_comparison(struct where *where, struct cond *out)
                                "does not exist");
 }
 
-/* begins_with(name, "x"), as the service writes it; FALSE if no function stands here. */
+/* begins_with(name, "x"), as in expressions of the service. False if there is no function here. */
 static bool where_take_function(struct where *where, enum cond_op *op, bool *known)
 {
     static const struct {
@@ -483,7 +483,7 @@ static bool where_parse_term(struct where *where, struct cond *out)
     if (!denied)
         return error_no_memory(where->err);
     if (++where->nesting > MAX_NESTING)
-        return where_fail_at(where, where->at, "so much is not denied at once");
+        return where_fail_at(where, where->at, "too many nots in a row");
     if (!where_parse_term(where, denied))
         return false;
     where->nesting--;
@@ -514,8 +514,8 @@ static bool where_add_child(struct arena *arena, struct children *children,
     return true;
 }
 
-/* Terms that "and" joins, or these joined by "or". What stands in brackets and is joined by the
- * same word is part of it. */
+/* Terms joined by "and", or these joined by "or". A bracket with the same word becomes part of its
+ * parent. */
 static bool where_parse_joined(struct where *where, enum cond_op op, struct cond *out)
 {
     struct children children = {0};

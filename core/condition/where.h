@@ -8,8 +8,8 @@
 #include "core/base/error.h"
 #include "core/condition/condition.h"
 
-/* Reads TEXT into OUT, which points into ARENA alone. False with ERR filled: ERROR_INVALID with the
- * column (the first is 1) and what was expected there, or that memory ran out. */
+/* Parses TEXT into OUT, which points into ARENA alone. False with ERR filled: ERROR_INVALID with
+ * the column (from 1) and the expected text, or memory ran out. */
 bool where_parse(struct span text, struct arena *arena, struct cond *out, struct error *err);
 
 #endif

@@ -90,7 +90,7 @@ struct loading {
     struct arena declarations; /* owned: the declared tables */
     struct declared_table *tables;
     bool has_environments, has_tables; /* the map has them, right or wrong */
-    struct json prices;                /* absent if the map has none */
+    struct json prices;                /* of the map, if present */
 };
 
 enum { MAX_PRICE = 1000 };

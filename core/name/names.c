@@ -14,8 +14,8 @@
 static const char *const probed_words[] = {
     "4913", /* vim tries whether it may write */
     "AACS",         "BDMV",        "CVS",
-    "HEAD",         /* git looks for bare repositories */
-    "package.json", /* editors and node look for a project, upwards from where they stand */
+    "HEAD",         /* git, for bare repositories */
+    "package.json", /* editors and node, for a project in a parent directory */
     "RCS",          "SCCS",        "System Volume Information",
     "Thumbs.db",    "VIDEO_TS",    "_FOSSIL_",
     "_darcs",       "autorun.inf", "desktop.ini",
@@ -134,7 +134,7 @@ static void names_note_refusal(struct refusal *refusal, enum refusal_kind kind, 
         *refusal = (struct refusal){.kind = kind, .param = param};
 }
 
-/* Whether VALUE is what the map expects of PARAM. */
+/* Whether VALUE matches the map's "match" of PARAM. */
 static bool names_value_matches(const struct model *table, const char *name, struct span value,
                                 struct arena *arena)
 {
@@ -151,7 +151,7 @@ static bool names_value_matches(const struct model *table, const char *name, str
     return unlike == 0;
 }
 
-/* What a piece of a name stands for; false when it holds a % that is no escape. */
+/* Decodes a piece of a name. False if a % begins no escape. */
 static bool names_decode_piece(struct span *value, struct arena *arena)
 {
     CLEAN_UP(buf_clean_up) struct buf decoded = {0};
@@ -162,7 +162,7 @@ static bool names_decode_piece(struct span *value, struct arena *arena)
     return true;
 }
 
-/* What is typed after "base64:" for bytes. None of it needs an escape, but a / does. */
+/* Decodes the base64 behind "base64:"; in it only a / needs an escape. */
 static bool names_decode_base64(struct span *value, struct arena *arena, const char **why)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0}, bytes = {0};
@@ -174,8 +174,7 @@ static bool names_decode_base64(struct span *value, struct arena *arena, const c
     return !*why;
 }
 
-/* The part's own value, of which people may type another spelling: "00042" for 42, "Ann" for ann.
- */
+/* Replaces a typed spelling by the part's value: 42 for "00042", ann for "Ann". */
 static bool names_read_spelling(const struct model *table, const char *param, struct span *value,
                                 struct arena *arena)
 {
@@ -189,7 +188,7 @@ static bool names_read_spelling(const struct model *table, const char *param, st
     return fits;
 }
 
-/* VALUE, a piece of a name, becomes what it stands for. False with the refusal noted. */
+/* Decodes VALUE, a piece of a name. False with the refusal noted. */
 static bool names_read_piece(const struct model *table, const struct binding *piece,
                              struct span *value, struct arena *arena, struct refusal *refusal)
 {
@@ -299,7 +298,7 @@ bool names_skip_rank(const struct route *child, struct span *name)
     return !child->entry || rank_skip(&child->entry->rank, name);
 }
 
-/* The name of a record without the suffix; false when it has none. */
+/* Takes the suffix off an item's name. False if it has no suffix. */
 static bool names_strip_suffix(struct span *name, const struct place_options *options)
 {
     struct span suffix = span_text(options->suffix);
@@ -309,7 +308,7 @@ static bool names_strip_suffix(struct span *name, const struct place_options *op
     return true;
 }
 
-/* Whether a part of a key would hold the separator, which ends it: no record of that kind is so. */
+/* Whether a part of a key would contain the separator: no item of that kind has such a key. */
 static bool names_holds_separator(const struct names_directory *directory,
                                   const struct route *child, const struct bindings *values)
 {
@@ -323,8 +322,8 @@ static bool names_holds_separator(const struct names_directory *directory,
     return false;
 }
 
-/* Whether the number of entries that CHILD may ask for is one. What is none is left to other steps,
- * as a key may begin so, too; a number that no listing has is not. */
+/* Whether the value for CHILD's number of entries is valid. Another step may take a value that is
+ * not a number; a number out of range is refused. */
 static bool names_is_count(const struct route *child, const struct bindings *values,
                            struct refusal *refusal)
 {
@@ -339,8 +338,8 @@ static bool names_is_count(const struct route *child, const struct bindings *val
     return false;
 }
 
-/* What CHILD makes of NAME: TAKEN and UNSUITED only where nothing else speaks against it. FOUND
- * gets it in both cases. */
+/* Matches NAME with CHILD. TAKEN and UNSUITED only if there is no other reason against it; both
+ * fill in FOUND. */
 static enum names_taken names_try_step(const struct names_directory *directory,
                                        const struct route *child, struct span name,
                                        struct arena *arena, struct names_found *found,
@@ -355,7 +354,7 @@ static enum names_taken names_try_step(const struct names_directory *directory,
     enum names_taken taken = names_take_apart(&child->segment, name, directory->path,
                                               directory->table, arena, &found->values, refusal);
     if ((taken == TAKEN || taken == UNSUITED) && names_withhold(child, directory->options)) {
-        /* That it is another pattern's record is no way around. */
+        /* The item must not open by another pattern either. */
         *refusal = (struct refusal){.kind = A_SECRET};
         return REFUSED;
     }
@@ -366,8 +365,8 @@ static enum names_taken names_try_step(const struct names_directory *directory,
     return taken;
 }
 
-/* Whether NAME ends in a companion's ending where CHILD wants a value. One that is really called so
- * is typed with its @ escaped. */
+/* Whether NAME ends in a companion's ending where CHILD needs a value. A value with that text is
+ * typed with its @ escaped. */
 static bool names_lacks_value(const struct route *child, struct span name,
                               const struct bindings *values, struct refusal *refusal)
 {
@@ -383,9 +382,8 @@ static bool names_lacks_value(const struct route *child, struct span name,
     return true;
 }
 
-/* Steps are tried the more specific first. "match" is a word to who types: a key that the service
- * has opens even if it does not match, by a name with an escape in it, unless another step takes
- * that. */
+/* Tries steps, the more specific first. "match" helps people who type: a key that does not match it
+ * opens by a name with an escape, unless another step takes that name. */
 static bool names_find_step(const struct names_directory *directory, struct span name,
                             bool no_records, struct arena *arena, struct names_found *found,
                             struct refusal *refusal)
@@ -428,7 +426,7 @@ static bool names_is_written_as(const struct names_directory *directory, const s
            span_equal(buf_span(&written), name);
 }
 
-/* A shortened name of a value that the map knows. */
+/* Finds the shortened name of a known value. */
 static bool names_find_known(const struct names_directory *directory, struct span name,
                              enum escape_mark mark, struct names_found *found)
 {
@@ -473,8 +471,8 @@ static bool names_find_shortened(const struct names_directory *directory, struct
     return false;
 }
 
-/* The step whose placeholder is called NAME; NULL for none. A placeholder's name holds a '{', or it
- * is shortened and holds a '%'. */
+/* The step with the placeholder NAME, or NULL. A placeholder's name contains a '{', or it is
+ * shortened and contains a '%'. */
 static const struct route *names_find_placeholder(const struct names_directory *directory,
                                                   struct span name, struct arena *arena)
 {
@@ -492,7 +490,7 @@ static const struct route *names_find_placeholder(const struct names_directory *
     return NULL;
 }
 
-/* What lists directories alone has no records to tell. */
+/* A listing of directories alone has no items to show. */
 static bool names_has_companion(const struct route *route, enum companion companion)
 {
     if (companion_is_of_listing(companion))
@@ -500,7 +498,7 @@ static bool names_has_companion(const struct route *route, enum companion compan
     return names_is_record(route) || (route->list && companion == COMPANION_INFO);
 }
 
-/* That what ROUTE leads to has not COMPANION, which other things have. */
+/* Notes that ROUTE does not have COMPANION. */
 static void names_note_foreign(const struct route *route, enum companion companion,
                                struct refusal *refusal)
 {
@@ -517,7 +515,7 @@ static void names_note_foreign(const struct route *route, enum companion compani
                                                       : "record";
 }
 
-/* Takes BASE for what COMPANION is of. False, with a refusal noted, when that has none such. */
+/* Makes FOUND its companion. False, with a refusal noted, if it does not have that companion. */
 static bool names_take_companion(struct names_found *found, enum companion companion,
                                  struct span columns, struct arena *arena, struct refusal *refusal)
 {
@@ -536,8 +534,8 @@ static bool names_take_companion(struct names_found *found, enum companion compa
     return true;
 }
 
-/* NAME@info is the companion of what NAME is, if that is a record or a listing; else it is looked
- * up like other names, but by no record, whose names do not end so. */
+/* NAME@info is the companion of NAME, if that is an item or a listing. Else it is found like other
+ * names, but not as an item: items' names do not end that way. */
 static bool names_find_any(const struct names_directory *directory, struct span name,
                            struct arena *arena, struct names_found *found, struct refusal *refusal)
 {
@@ -572,8 +570,8 @@ static bool names_find_any(const struct names_directory *directory, struct span 
     return false;
 }
 
-/* Whether NAME is that of something here and an ending that is none of its companions'; ERR says
- * so then. */
+/* Whether NAME consists of a name here and an ending that is not among its companions; then fills
+ * ERR. */
 static bool names_describe_no_companion(const struct names_directory *directory, struct span name,
                                         struct error *err)
 {
@@ -611,8 +609,7 @@ static bool names_describe_foreign(const struct refusal *refusal, struct error *
                      buf_text(&names));
 }
 
-/* All that the directory has; and, when one of the literals is near to NAME, which one was meant.
- */
+/* Lists the directory's names, with a hint if NAME is near to one of the literals. */
 static bool names_describe_missing(const struct names_directory *directory, struct span name,
                                    struct error *err)
 {
@@ -738,7 +735,6 @@ bool names_find(const struct names_directory *directory, struct span name, struc
 
 /* Writing one. */
 
-/* What a draft is of. */
 struct names_child {
     const struct names_directory *directory;
     const struct route *route;
@@ -750,7 +746,7 @@ static bool names_is_child(struct name_draft *draft, struct span name)
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct names_found found;
     if (span_is(name, README_NAME) && !format_is_literal(draft->format))
-        return false; /* nobody should take a record for one, where there is none either */
+        return false; /* no item has the name of a README, even without one */
     bool opens = names_find(child->directory, name, &arena, &found, NULL);
     draft->no_memory = arena.failed;
     return opens && found.kind == NAMES_CHILD && found.route == child->route &&
@@ -796,7 +792,7 @@ static void names_describe_all(const struct model *table, const struct format *s
     }
 }
 
-/* What takes the name of one plain record of a kind takes those of all. */
+/* If another name takes that of one plain item of a kind, it takes all of them. */
 static bool names_suits_below(const struct names_directory *directory, struct error *err)
 {
     const char *suffix = directory->options->suffix;

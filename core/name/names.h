@@ -1,6 +1,6 @@
-/* The names in a directory: which of them means what, and how a name is written that means just
- * that. Whoever writes a name here has it looked up before it is shown, and escapes more of it
- * until it leads back; docs/internals/names.md tells the rules. */
+/* The names in a directory: finding the meaning of a name, and writing a name that has this meaning
+ * only. A written name is looked up, and more of it is escaped until it leads back;
+ * docs/internals/names.md has the rules. */
 #ifndef DDBFS_CORE_NAME_NAMES_H
 #define DDBFS_CORE_NAME_NAMES_H
 
@@ -13,8 +13,8 @@
 #define README_NAME "README"
 
 struct place_options {
-    const char *suffix; /* of every record's name; "" for none */
-    bool hide_secrets;  /* others may look on: files made for reading a secret are denied */
+    const char *suffix;             /* of every item's name; "" for none */
+    bool hide_secrets;              /* other users may read here: files of secrets are denied */
     const struct scan_limits *scan; /* NULL: nothing is ever scanned; else the partition keys of a
                                      * table that has no map are listed so */
     bool table_is_file; /* LIST@table is a file of the first columns that fit; else a directory */
@@ -25,7 +25,7 @@ struct place_options {
 struct names_directory {
     const struct model *table;
     const struct route *route;
-    const struct bindings *path; /* what the path to it says */
+    const struct bindings *path; /* the values of the path to it */
     const struct place_options *options;
     const struct route *scanned; /* the step whose names a Scan lists; NULL for none */
 };
@@ -34,61 +34,59 @@ enum names_kind {
     NAMES_CHILD,       /* a step that the map has: ROUTE, with VALUES for its parameters */
     NAMES_README,      /* the directory's own */
     NAMES_PLACEHOLDER, /* of the step ROUTE, whose names nothing lists */
-    NAMES_SHORTENED, /* an entry of the directory's listing, which alone knows its key: ROUTE is the
-                        first kind of entry */
+    NAMES_SHORTENED, /* an entry whose key only the listing has: ROUTE is the first kind of entry */
 };
 
 struct names_found {
     enum names_kind kind;
     const struct route *route;
-    enum companion companion; /* of a record, or of a listing */
+    enum companion companion; /* of an item or of a listing */
     struct span columns;      /* of such a companion, as they are written: a piece of the name */
-    struct bindings values; /* those that the path has not said; pieces of the name, or of the arena
-                               it was decoded to */
-    struct span bare;       /* of a shortened name: without rank, suffix and companion */
+    struct bindings
+        values;       /* values that the path does not have; pieces of the name, or in the arena */
+    struct span bare; /* of a shortened name: without rank, suffix and companion */
 };
 
-/* What NAME means in the directory. False with ERR (which may be NULL) filled: ERROR_NOT_FOUND when
- * it has no such name, with a text that says what could stand there; ERROR_INVALID when the map
- * refuses a value; ERROR_DENIED for a secret; or that memory ran out (ARENA->failed). */
+/* Finds NAME in the directory. False with ERR (which may be NULL) filled: ERROR_NOT_FOUND with the
+ * names that exist; ERROR_INVALID if the map refuses a value; ERROR_DENIED for a secret; or memory
+ * ran out (ARENA->failed). */
 bool names_find(const struct names_directory *directory, struct span name, struct arena *arena,
                 struct names_found *found, struct error *err);
 
-/* Appends the name of CHILD, a step below the directory or an entry of its listing, given the
- * values of its parameters beside those that the path says. RANK is which entry of the listing it
- * is, from 1 on, for names that tell; whoever only compares names passes them by names_skip_rank.
- * The name means that, and nothing else, to names_find; or is a shortened one that a listing finds.
- * False with ERR filled: ERROR_INVALID when no name can, or that memory ran out. */
+/* Appends the name of CHILD, a step below the directory or an entry of its listing. PARTS has the
+ * values of its parameters that the path does not have. RANK is the entry's position in the
+ * listing, from 1 on; to compare names, use names_skip_rank. names_find finds CHILD by this name
+ * and nothing else; a shortened name is found by the listing. False with ERR filled: ERROR_INVALID
+ * if no name leads back, or memory ran out. */
 bool names_write(const struct names_directory *directory, const struct route *child,
                  const struct bindings *parts, uint64_t rank, struct buf *out, struct error *err);
 
-/* Takes the rank off NAME, a name of CHILD, where such names have one. False when it has none. */
+/* Takes the rank off NAME, a name of CHILD, if CHILD's names have ranks. False if NAME has no rank.
+ */
 bool names_skip_rank(const struct route *child, struct span *name);
 
-/* Whether the records of every directory of MAP have names with the suffix of OPTIONS. False with
- * ERR filled when something else of the map would take them, or that memory ran out. */
+/* Whether the items of every directory of MAP can have names with the suffix of OPTIONS. False with
+ * ERR filled if another name of the map takes them, or memory ran out. */
 bool names_suit(const struct map *map, const struct place_options *options, struct error *err);
 
-/* Appends to ARENA's OUT the COUNT attributes that COLUMNS names, between commas, each written as
- * an attribute's name is; none when COLUMNS is empty. False with ERR (which may be NULL) filled
- * when one is no name, or memory ran out. */
+/* Sets OUT, in ARENA, to the COUNT attributes in COLUMNS, which are separated by commas and written
+ * as names; none if COLUMNS is empty. False with ERR (which may be NULL) filled if one is not a
+ * name, or memory ran out. */
 bool names_find_columns(struct span columns, struct arena *arena, struct span **out, size_t *count,
                         struct error *err);
 
-/* As names_write, for the attributes of a record, in NAME@/. A shortened name can only be compared.
- */
+/* As names_write, for an item's attributes in NAME@/. A shortened name can only be compared. */
 bool names_write_attribute(struct span attribute, struct buf *out);
-/* Appends the attribute that NAME means; false when it is none, or a shortened one. */
+/* Appends the attribute of NAME. False if NAME is not a name, or is shortened. */
 bool names_find_attribute(struct span name, struct buf *out, struct error *err);
 
-/* The same for tables by the names that the service knows them by. False with ERR filled:
- * ERROR_LONG_NAME for a name that fits into no directory, because of what is escaped in it;
- * ERROR_NOT_FOUND where no table can be called so. */
+/* The same for tables, by their full names. False with ERR filled: ERROR_LONG_NAME if the name with
+ * its escapes is too long; ERROR_NOT_FOUND if no table can have the name. */
 bool names_write_table(struct span table, struct buf *out, struct error *err);
 bool names_find_table(struct span name, struct buf *out, struct error *err);
 
-/* Whether a table can be called NAME. False with ERR filled (ERROR_BAD_ANSWER): a list of tables
- * has to leave it out. */
+/* Whether a table can have NAME. False with ERR filled (ERROR_BAD_ANSWER): a list of tables must
+ * omit it. */
 bool names_check_table(struct span name, struct error *err);
 
 /* The same for environments: a literal comes first. VALUES are those of its parameters. */
@@ -98,20 +96,20 @@ const struct map_environment *names_find_environment(const struct map *map, stru
 bool names_write_environment(const struct map_environment *environment,
                              const struct bindings *values, struct buf *out);
 
-/* How long a name may be before it is shortened. */
+/* The longest name that is not shortened. */
 size_t names_limit(const struct place_options *options);
 
-/* Whether the file at the route is a secret that this mount must not give. */
+/* Whether the file at the route is a secret that this mount must not show. */
 bool names_withhold(const struct route *route, const struct place_options *options);
 
-/* The first step of the directory behind AFTER (NULL: of all) for which a placeholder stands: no
- * listing shows all of its names. NULL for none. No key has the name of one. */
+/* The first step behind AFTER (NULL: of all) with a placeholder, because no listing shows all of
+ * its names. NULL for none. No key has the name of a placeholder. */
 const struct route *names_next_unlisted(const struct names_directory *directory,
                                         const struct route *after);
 /* Whether the directory has a README, unless the map has something of that name there. */
 bool names_have_readme(const struct route *route);
-/* Whether listings show it: in a table's own directory, and any of which a part can't be listed.
- * Elsewhere it opens, and whoever walks over records does not meet it. */
+/* Whether listings show the README: in a table's own directory, and where some names can't be
+ * listed. Elsewhere it can be opened, but programs that walk over items do not meet it. */
 bool names_list_readme(const struct model *table, const struct route *route,
                        const struct bindings *path);
 

@@ -52,7 +52,7 @@ void cost_add(struct cost *cost, const struct cost *more);
 
 /* "2 requests", "1 request a page of up to 1 MB; contents: 1 more for every 100 items". */
 void cost_write(const struct cost *cost, struct buf *out);
-/* The exceptions: "1 more a page …, only if …". False if there are none. */
+/* The exceptions: "1 more a page …, only if …". False without any. */
 bool cost_write_exception(const struct cost *cost, struct buf *out);
 /* The same as a JSON object of numbers and flags. */
 void cost_write_json(const struct cost *cost, struct buf *out);

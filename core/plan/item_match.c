@@ -15,7 +15,7 @@ bool item_match_key(const struct model *table, struct json item, struct arena *a
     return true;
 }
 
-/* A part that stands twice says the same both times. */
+/* A part that occurs twice must have one value. */
 static bool item_match_is_of_kind(const struct model *table, const struct map_kind *kind,
                                   const struct key *key, struct bindings *parts)
 {
@@ -42,7 +42,6 @@ static bool item_match_is_declared(const struct model *table, const struct key *
     return false;
 }
 
-/* How much of its keys the kind says itself. */
 static size_t item_match_literal_bytes(const struct model *table, const struct map_kind *kind)
 {
     size_t bytes = 0;
@@ -67,8 +66,8 @@ const struct map_kind *item_match_kind(const struct model *table, const struct k
     return best;
 }
 
-/* Where several kinds fit ("INDEX#DEFAULT_CONFIGS" is an "INDEX#{index_name}" too), it is the one
- * that says most. */
+/* Of several matching kinds ("INDEX#DEFAULT_CONFIGS" is an "INDEX#{index_name}", too), the one with
+ * the most literal bytes. */
 const struct map_entry *item_match_entry(const struct model *table,
                                          const struct map_pattern *pattern, const struct key *key,
                                          const struct bindings *path, struct bindings *parts)
@@ -89,7 +88,7 @@ const struct map_entry *item_match_entry(const struct model *table,
     return best && plan_excludes(pattern, path, parts) ? NULL : best;
 }
 
-/* What an entry's name tells of the index's key is added to PARTS. */
+/* Adds the parts of the index's key in the entry's name to PARTS. */
 static enum item_match_verdict item_match_add_index_parts(const struct plan *plan,
                                                           const struct map_entry *entry,
                                                           struct json item, struct arena *arena,
@@ -187,7 +186,7 @@ static bool pick_compare(const struct pick *pick, struct json item, bool *better
     return true;
 }
 
-/* Whether the first item that counts, in the plan's order, is the answer. */
+/* Whether the first item that counts, in the plan's order, is the result. */
 static bool pick_is_first_meant(const struct pick *pick)
 {
     const struct plan *plan = pick->plan;

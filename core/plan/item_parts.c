@@ -14,7 +14,7 @@ bool item_parts_read_key(const struct map_key *key, struct json item, struct are
     return !arena->failed;
 }
 
-/* Whether a part of FORMAT stands in WANTED and is not in PARTS. */
+/* Whether FORMAT has a part that WANTED has and PARTS lacks. */
 static bool index_parts_adds_parts(const struct format *format, const struct format *wanted,
                                    const struct bindings *parts)
 {
@@ -54,8 +54,8 @@ bool item_parts_add_of_index(const struct model *table, const struct map_index *
     return true;
 }
 
-/* Whether every key that begins with PREFIX is as FORMAT has it: PREFIX says all of it but its end,
- * which may hold anything. */
+/* Whether every key that begins with PREFIX has FORMAT: only its last, open part is not in PREFIX.
+ */
 static bool implied_begins_whole(const struct format *format, struct span prefix, char separator,
                                  const struct bindings *path)
 {
@@ -85,7 +85,8 @@ bool item_parts_are_implied(const struct model *table, const struct read *query,
         if (span_is(query->where[w].attribute, key->attribute) &&
             implied_cond_states(&query->where[w], format, table->separator, path))
             return true;
-    /* A part that nobody says, and that may hold anything; numbers and binaries are one part. */
+    /* Whether the whole key is one part without a value, so that any key matches; numbers and
+     * binaries are one part. */
     const char *param = format_whole_param(format);
     bool anything = key->type != VALUE_S || (param && format->pieces[0].open);
     return anything && param && !format->pieces[0].letters && !bindings_find(path, param);
@@ -121,8 +122,8 @@ static bool implied_is_stated(const struct model *table, const struct read *quer
     return said;
 }
 
-/* An item may be of several kinds, of which the one that says most of its key has the last word: so
- * no name may tell of the index's key, which the item has or has not. */
+/* If an item matches several kinds, the one with the most literal bytes decides. So no entry's name
+ * may have parts of the index's key, which the item might lack. */
 bool item_parts_all_count(const struct map_pattern *pattern, const struct read *query,
                           const struct bindings *path)
 {

@@ -11,9 +11,9 @@
 #include "core/plan/cost.h"
 #include "core/plan/item_parts.h"
 
-enum { MAX_SORT_BYTES = 1024, MAX_EXPRESSION = 4096 }; /* as the service has it */
+enum { MAX_SORT_BYTES = 1024, MAX_EXPRESSION = 4096 }; /* of the service */
 
-/* The value of one attribute of the key that the path says in full. */
+/* The value of a key attribute whose parts all have values in the path. */
 static bool plan_expand_key(struct plan *plan, size_t i, struct key_attribute *out,
                             struct error *err)
 {
@@ -67,7 +67,7 @@ static bool plan_add_conds(const struct plan *plan, const struct map_cond *conds
     return true;
 }
 
-/* A range that the service would understand in another way than the map is refused. */
+/* Refuses values for which the service's order differs from the map's range. */
 static bool plan_check_bounds(const struct plan *plan, struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
@@ -82,7 +82,7 @@ static bool plan_check_bounds(const struct plan *plan, struct error *err)
     return true;
 }
 
-/* Where directories alone are shown, the keys are all that need travel. */
+/* Directories need only the keys of items. */
 static void plan_project_keys(const struct plan *plan)
 {
     const struct map_index *index = plan->pattern->index;
@@ -100,7 +100,7 @@ static bool plan_project_operand(void *arg, struct span attribute)
     return true;
 }
 
-/* With a bare value wanted, only what leads to it need travel, and what dates it. */
+/* A bare value needs its attribute, the attributes that select it, and its date. */
 static void plan_project_query(const struct plan *plan)
 {
     const struct map_pattern *pattern = plan->pattern;
@@ -120,7 +120,7 @@ static void plan_project_query(const struct plan *plan)
         read_add_attribute(plan->query, span_text(pattern->mtime));
 }
 
-/* By what the answer is in order, and what tells its items apart. */
+/* The attributes that order the items, and those that identify them. */
 static void plan_add_sort(const struct plan *plan)
 {
     const struct map_index *index = plan->pattern->index;
@@ -132,7 +132,7 @@ static void plan_add_sort(const struct plan *plan)
         read_add_sort(plan->query, span_text(plan->table->keys[1].attribute));
 }
 
-/* What is asked beside the path. */
+/* Adds the selection's filter, as far as the source can test it. */
 static bool plan_add_selection(struct plan *plan, struct error *err)
 {
     const struct cond *filter = plan->selection ? plan->selection->filter : NULL;
@@ -167,8 +167,8 @@ static bool plan_make_query(struct plan *plan, struct error *err)
            plan_add_selection(plan, err) && (!read_failed(plan->query) || error_no_memory(err));
 }
 
-/* The beginning of the sort key of ENTRY that BEGINS, a beginning of its name, tells; false when it
- * tells none. */
+/* The beginning of the sort key of ENTRY for BEGINS, a beginning of its name. False if the name
+ * does not determine it. */
 static bool plan_expand_prefix(const struct plan *plan, const struct map_entry *entry,
                                struct span begins, struct buf *out)
 {
@@ -187,7 +187,7 @@ static void plan_narrow_to(const struct plan *plan, const struct buf *prefix)
     read_add_where(plan->query, &cond);
 }
 
-/* Shortens PREFIX to what it shares with OTHER, in whole characters. */
+/* Shortens PREFIX to its common beginning with OTHER, in whole characters. */
 static void plan_store_common(struct buf *prefix, struct span other)
 {
     size_t size = 0;
@@ -198,8 +198,8 @@ static void plan_store_common(struct buf *prefix, struct span other)
     buf_truncate(prefix, size);
 }
 
-/* The beginning of the sort key of each record that can have a name that begins with SHOWN, of
- * whichever of the listing's kinds it is; false when they share none. */
+/* The common beginning of the sort keys of all items, of any of the listing's kinds, whose names
+ * begin with SHOWN. False without one. */
 static bool plan_prefix_of_all(const struct plan *plan, struct span shown, struct buf *out)
 {
     const struct map_pattern *pattern = plan->pattern;
@@ -217,14 +217,14 @@ static bool plan_prefix_of_all(const struct plan *plan, struct span shown, struc
     return out->size > 0;
 }
 
-/* Whether the query's own condition on the sort key lets no more through than PREFIX. */
+/* Whether the query's own condition on the sort key is at least as narrow as PREFIX. */
 static bool plan_is_narrower(const struct read *query, struct span prefix)
 {
     const struct cond *sort = query->where_count > 1 ? &query->where[1] : NULL;
     return sort && sort->op == COND_BEGINS && span_starts(sort->value.bytes, prefix);
 }
 
-/* The listing's query, narrowed to what the name still shows where that is a beginning of the sort
+/* The listing's query, narrowed to the part of the name before its digest, if that begins the sort
  * key. */
 static bool plan_make_search(struct plan *plan, struct error *err)
 {
@@ -240,15 +240,15 @@ static bool plan_make_search(struct plan *plan, struct error *err)
     return (!read_failed(plan->query) && !prefix.failed) || error_no_memory(err);
 }
 
-/* Whether a beginning of names may narrow the query of PATTERN. Which records are the newest
- * hundred, or the third, does not depend on it. */
+/* Whether a beginning of names may narrow the query of PATTERN. The newest hundred items, and an
+ * item's rank, do not depend on names. */
 static bool plan_may_narrow(const struct map_pattern *pattern)
 {
     return !pattern->limit && !pattern->limit_param && !pattern->index &&
            pattern->entry_count == 1 && pattern->entries[0].rank.digits == 0;
 }
 
-/* The same for the beginning of names that is asked for. */
+/* Narrows the query to the selection's beginning of names. */
 static bool plan_narrow_to_begins(struct plan *plan, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf prefix = {0};
@@ -261,8 +261,8 @@ static bool plan_narrow_to_begins(struct plan *plan, struct error *err)
     return (!read_failed(plan->query) && !prefix.failed) || error_no_memory(err);
 }
 
-/* What the entry's name and the path say of the whole of KEY, a sort attribute of the index; false
- * when they say less. */
+/* The value of KEY, a sort attribute of the index, from the entry's name and the path. False if
+ * they do not determine it. */
 static bool plan_stated_of_sort(struct plan *plan, const struct map_key *key,
                                 const struct key *base, struct value *out)
 {
@@ -283,8 +283,8 @@ static bool plan_stated_of_sort(struct plan *plan, const struct map_key *key,
     return operand_check_key(key->attribute, key->type, buf_span(&text), &ignored);
 }
 
-/* Sort attributes of the index that are said whole become equalities, as far as they follow each
- * other. False with ERR filled when the listing's own condition does not let the value through. */
+/* Sort attributes of the index with known values become equalities, up to the first without one.
+ * False with ERR filled if the listing's own condition excludes a value. */
 static bool plan_narrow_sort(struct plan *plan, const struct key *base, struct error *err)
 {
     const struct map_index *index = plan->pattern->index;
@@ -307,9 +307,8 @@ static bool plan_narrow_sort(struct plan *plan, const struct key *base, struct e
     return true;
 }
 
-/* One entry of a listing that shows what its index holds: the listing's query, narrowed to the
- * entry's key. The service filters by no attribute of the index's own key; there it is a condition.
- */
+/* One entry of a listing that shows the index's attributes: the listing's query, narrowed to the
+ * entry's key. An attribute of the index's key can't be in a filter; it is in the key condition. */
 static bool plan_make_entry_query(struct plan *plan, struct error *err)
 {
     struct key key;
@@ -326,7 +325,7 @@ static bool plan_make_entry_query(struct plan *plan, struct error *err)
     return !read_failed(plan->query) || error_no_memory(err);
 }
 
-/* Where the source alone tests what is asked, the first of those that come are the ones. */
+/* If the source tests the whole selection, its limit can be the query's limit. */
 static void plan_set_selection_limit(const struct plan *plan)
 {
     uint32_t most = plan->selection ? plan->selection->limit : 0;
@@ -338,8 +337,8 @@ static void plan_set_selection_limit(const struct plan *plan)
     plan->query->ties = false;
 }
 
-/* How many records the first page is asked for; 0 for all. A file is one record: two are asked for
- * where one is expected, so that a second is noticed. */
+/* Sets the limit of the first page; 0 for none. A file is one item: the limit is two, so that a
+ * second one is noticed. */
 static bool plan_set_first_page(struct plan *plan, struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
@@ -356,9 +355,9 @@ static bool plan_set_first_page(struct plan *plan, struct error *err)
     return true;
 }
 
-/* Where no more is wanted than how many records there are, the source counts them, if whatever it
- * lets through counts; else no more of them travels than it takes to tell. With a limit the first
- * page has all of them, and what counts against it is for the listing to say. */
+/* For a count, the source counts if every item that it returns counts. Else it returns keys and
+ * tested attributes only. With a limit, the first page has all items, and the listing counts them.
+ */
 static void plan_set_counting(struct plan *plan)
 {
     struct read *query = plan->query;
@@ -389,15 +388,15 @@ static bool plan_index_holds_columns(struct plan *plan, const struct plan_subjec
     return subject->column_count > 0;
 }
 
-/* Whether the index holds what is wanted of the records and what is tested of them. A name is made
- * of keys, which each index holds: so a count is that of the names. */
+/* Whether the index includes the wanted and the tested attributes. A count counts names, which
+ * consist of keys, and every index has these. */
 static bool plan_index_suffices(struct plan *plan, const struct plan_subject *subject)
 {
     return plan->kind == PLAN_LIST && plan->reads_again && !plan->parts.late &&
            (subject->counts || plan_index_holds_columns(plan, subject));
 }
 
-/* WHOLE: the steps could be made. */
+/* WHOLE: all steps could be made. */
 static void plan_price_steps(struct plan *plan, const struct plan_subject *subject, bool whole)
 {
     const struct map_pattern *pattern = plan->pattern;
@@ -520,8 +519,7 @@ void plan_unref(const struct plan *plan)
     free(mine);
 }
 
-/* What plan_holds looks at, and what dates the file, must come with the one attribute that is
- * wanted. */
+/* The attributes that plan_holds tests, and the item's date, are read with the wanted attribute. */
 struct plan_lookup {
     const struct plan *plan;
     struct read *read;
@@ -535,7 +533,7 @@ static bool plan_project_attribute(void *arg, const char *attribute)
     return true;
 }
 
-/* Where a name tells of the index's key, a record must have that key still. */
+/* If a name contains parts of the index's key, the item must still have that key. */
 static void plan_project_index_key(const struct plan *plan, struct read *read)
 {
     struct plan_lookup look = {plan, read};
@@ -553,8 +551,8 @@ static void plan_project_conds(const struct plan *plan, struct read *read,
         condition_each_attribute(&conds[i], plan_project_attribute, &look);
 }
 
-/* What a listing looks at of a record that it reads again, and no more: whether it is still what
- * the query gave, whether it is still called so, and whether it is asked for. */
+/* A listing that reads items again needs the attributes that it tests: the query's conditions, the
+ * item's name, and the selection. */
 static void plan_project_counted(const struct plan *plan, struct read *read)
 {
     const struct map_index *index = plan->pattern->index;
@@ -600,7 +598,7 @@ struct read *plan_items(const struct plan *plan, const struct key *keys, size_t 
     return NULL;
 }
 
-/* A key attribute is looked up in KEY: the item may hold no more than what was asked for. */
+/* Key attributes come from KEY: the item may have only the requested attributes. */
 static bool plan_holds_it(const struct cond *cond, const struct key *key, struct json item,
                           bool *failed)
 {
@@ -628,8 +626,8 @@ static bool plan_all_hold(const struct plan *plan, const struct map_cond *conds,
     return true;
 }
 
-/* Whether the record has the parts of the index's key that its name tells. A shortened name tells
- * none; who knows it writes it anew. */
+/* Whether the item has the parts of the index's key that are in its name. The parts
+ * of a shortened name are unknown; the caller compares the whole name. */
 static bool plan_index_holds(const struct plan *plan, struct json item, struct error *err)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
@@ -673,7 +671,7 @@ bool plan_holds(const struct plan *plan, const struct key *key, struct json item
            plan_index_holds(plan, item, err);
 }
 
-/* The condition of a query of the table itself on its key attribute I; NULL when there is none. */
+/* The query's condition on the table's key attribute I, or NULL. */
 static const struct cond *plan_cond_on_key(const struct plan *plan, size_t i)
 {
     struct span name = span_text(plan->table->keys[i].attribute);
@@ -683,7 +681,7 @@ static const struct cond *plan_cond_on_key(const struct plan *plan, size_t i)
     return NULL;
 }
 
-/* The value that FILE's first step asks for of key attribute I, or all whose keys begin with it. */
+/* The value of key attribute I in FILE's first step, or its beginning. False for none. */
 static bool plan_key_prefix(const struct plan *file, size_t i, struct value *out)
 {
     if (file->kind == PLAN_KEY) {
@@ -746,8 +744,8 @@ static void plan_add_sized(struct buf *out, struct span text)
     buf_add_span(out, text);
 }
 
-/* How the kind's records are known, whatever the map calls it: two tables of a map may be one of
- * the service's, each with a kind of that name. */
+/* The formats of a kind, without its name: two tables of a map may be one of the service's, each
+ * with a kind of that name. */
 static void plan_add_kind(const struct plan *plan, const struct map_kind *kind, struct buf *out)
 {
     for (size_t i = 0; i < plan->table->key_count; i++) {
@@ -760,7 +758,7 @@ static void plan_add_kind(const struct plan *plan, const struct map_kind *kind, 
     }
 }
 
-/* How names tell of the index's key, of which the sieve makes the same use. */
+/* The parts of the index's key in names, which item_match uses in the same way. */
 static void plan_add_index(const struct plan *plan, const struct map_entry *entry, struct buf *out)
 {
     const struct map_key *key;
@@ -787,7 +785,7 @@ static void plan_add_kinds(const struct plan *plan, struct buf *out)
         plan_add_kind(plan, pattern->entries[i].kind, out);
 }
 
-/* A search compares names; else the index alone may tell of the entry's. */
+/* A search compares names; other plans use only the entry's parts of the index's key. */
 static void plan_add_names(const struct plan *plan, struct buf *out)
 {
     const struct map_pattern *pattern = plan->pattern;
@@ -803,12 +801,12 @@ static void plan_add_names(const struct plan *plan, struct buf *out)
         plan_add_index(plan, plan->entry, out);
 }
 
-/* Which records count is said by the formats of their keys and by the path's values. */
+/* The formats of keys and the values of the path decide which items count. */
 void plan_identity(const struct plan *plan, struct buf *out)
 {
     const struct map_pattern *pattern = plan->pattern;
     if (plan->kind == PLAN_KEY)
-        return; /* what a key asks, its Read says */
+        return; /* the Read identifies a key */
     buf_printf(out, " %d %c %d", (int)plan->kind, plan->table->separator, (int)pattern->pick);
     plan_add_sized(out, span_text(pattern->pick ? pattern->pick_attribute : ""));
     plan_add_kinds(plan, out);

@@ -1,6 +1,5 @@
-/* How something is read: decided once, then executed, printed and priced by people who therefore
- * can't disagree. A plan has at most two steps: a query that finds records, and a read of records
- * by their keys. */
+/* Plans: how a path is read, decided once, then executed, printed, priced and billed. A plan has at
+ * most two steps: a query that finds items, and a read of items by their keys. */
 #ifndef DDBFS_CORE_PLAN_PLAN_H
 #define DDBFS_CORE_PLAN_PLAN_H
 
@@ -9,30 +8,29 @@
 #include "core/plan/selection.h"
 #include "core/source/read.h"
 
-/* What is to be read: one of a table's patterns, with the values that the path gives. Borrowed by
- * plan_new, which copies what may go away. */
+/* The subject of a plan: one of a table's patterns, with the values of the path. Borrowed by
+ * plan_new, which copies it. */
 struct plan_subject {
     const struct model *table;
-    const char *table_name; /* as the service knows it */
+    const char *table_name; /* its full name */
     const struct map_pattern *pattern;
-    const struct map_entry *entry; /* the record is an entry of PATTERN's listing; else NULL */
-    const struct map_kind *kind;   /* of the record; NULL for a listing */
+    const struct map_entry *entry; /* the item is an entry of PATTERN's listing; else NULL */
+    const struct map_kind *kind;   /* of the item; NULL for a listing */
     const struct bindings *path;
-    struct span attribute; /* the only one that is wanted; empty for all */
-    struct span shortened; /* the record's name, where only its digest is known; else empty */
+    struct span attribute; /* the only wanted attribute; empty for all */
+    struct span shortened; /* the item's name, if it is shortened; else empty */
     const struct selection
-        *selection; /* of a listing: which of its records; NULL: all, and not these alone
-                     */
-    bool counts;    /* of a listing: no more is wanted than how many they are */
-    const struct span *columns; /* likewise: only these attributes, COLUMN_COUNT; none: all */
+        *selection;             /* of a listing; NULL: all its items, and its other entries */
+    bool counts;                /* of a listing: only the number of items is wanted */
+    const struct span *columns; /* likewise: the only wanted attributes, COLUMN_COUNT; none: all */
     size_t column_count;
 };
 
 enum plan_kind {
-    PLAN_KEY,    /* one record, by the key that the path says */
-    PLAN_FIND,   /* one record, which a query finds */
-    PLAN_SEARCH, /* one record, whose shortened name is looked for among a listing's entries */
-    PLAN_LIST,   /* all records of a query, page by page */
+    PLAN_KEY,    /* one item, by the key in the path */
+    PLAN_FIND,   /* one item, by a query */
+    PLAN_SEARCH, /* one item, by its shortened name among a listing's entries */
+    PLAN_LIST,   /* all items of a query, page by page */
 };
 
 /* Constant and reference-counted: a request under way may outlive the lookup that started it. */
@@ -40,27 +38,26 @@ struct plan {
     enum plan_kind kind;
     const struct model *table;
     const struct map_pattern *pattern;
-    const struct map_entry *entry;    /* see struct question */
-    const struct map_kind *kind_of;   /* likewise */
-    const char *table_name;           /* in the arena */
-    struct bindings path;             /* values in the arena */
-    struct span attribute, shortened; /* in the arena */
-    struct read *query;               /* owned; NULL for PLAN_KEY */
-    struct key key;                   /* of PLAN_KEY; values in the arena */
-    bool reads_again;                 /* what the query tells are keys: records are read by them */
-    const struct selection
-        *selection;               /* of PLAN_LIST, in the arena; NULL: nothing beside the path */
-    struct selection_parts parts; /* of SELECTION's filter, in the arena */
-    bool counts;                  /* of PLAN_LIST: no more is wanted than how many they are */
-    bool index_suffices; /* of PLAN_LIST: its records are not read again, since the index holds the
-                          * little that is wanted of them */
+    const struct map_entry *entry;     /* see struct plan_subject */
+    const struct map_kind *kind_of;    /* likewise */
+    const char *table_name;            /* in the arena */
+    struct bindings path;              /* values in the arena */
+    struct span attribute, shortened;  /* in the arena */
+    struct read *query;                /* owned; NULL for PLAN_KEY */
+    struct key key;                    /* of PLAN_KEY; values in the arena */
+    bool reads_again;                  /* the query returns keys, and items are read by them */
+    const struct selection *selection; /* of PLAN_LIST, in the arena; or NULL */
+    struct selection_parts parts;      /* of SELECTION's filter, in the arena */
+    bool counts;                       /* of PLAN_LIST: only the number of items is wanted */
+    bool index_suffices; /* of PLAN_LIST: items are not read again, since the index includes the
+                            wanted attributes */
     struct cost cost;
     struct arena arena;
     size_t references;
     struct plan *self; /* itself, to count references: every holder sees it const */
 };
 
-/* NULL with ERR filled: ERROR_INVALID when nothing can have the values that the path gives. */
+/* NULL with ERR filled: ERROR_INVALID if no item can have the values of the path. */
 struct plan *plan_new(const struct plan_subject *subject, struct error *err);
 /* NULL is fine for both. */
 const struct plan *plan_ref(const struct plan *plan);
@@ -68,39 +65,39 @@ void plan_unref(const struct plan *plan);
 /* The number of plans made so far, for tests. */
 unsigned long plan_count_made(void);
 
-/* The Read of COUNT records by their keys: the plan's second step, or its only one. The caller
- * destroys it. NULL with ERR filled when memory ran out. */
+/* The Read of COUNT items by their keys: the plan's second step, or its only one. The caller
+ * destroys it. NULL with ERR filled if memory ran out. */
 struct read *plan_items(const struct plan *plan, const struct key *keys, size_t count,
                         struct error *err);
 
-/* Whether a record that was read by its key is still what the path says: every condition holds.
- * False with ERR filled: ERROR_NOT_FOUND, or that memory ran out. */
+/* Whether an item that was read by its key still matches the path: all conditions hold. False with
+ * ERR filled: ERROR_NOT_FOUND, or memory ran out. */
 bool plan_holds(const struct plan *plan, const struct key *key, struct json item,
                 struct error *err);
 
-/* Whether a range that takes both its ends in has to leave out what has these parts: "<" on a part
- * of a key is asked as "<=". */
+/* Whether an item with PARTS must be removed from a range that includes both its ends: "<" on a
+ * part of a key is requested as "<=". */
 bool plan_excludes(const struct map_pattern *pattern, const struct bindings *path,
                    const struct bindings *parts);
 
-/* Whether every item that FILE's first step can give is among those of the listing LIST, so that
- * who has read the listing to its end need not ask. */
+/* Whether every item of FILE's first step is among those of the listing LIST, so that a listing
+ * read to its end needs no request for FILE. */
 bool plan_covers(const struct plan *list, const struct plan *file);
 
-/* Whether ITEM answers what the plan's first step asks: it is an item that this step would have
- * given. FAILED is set, and the answer means nothing, when memory ran out. */
+/* Whether the plan's first step would return ITEM. If memory ran out, FAILED is set and the result
+ * is void. */
 bool plan_admits(const struct plan *plan, const struct key *key, struct json item, bool *failed);
 
-/* Whether an item of the plan's query can be one of those that were asked for: what is tested here,
- * and needs no more than the query gives, holds. FAILED as above. */
+/* Whether an item of the plan's query can be in the selection: the conditions that are tested here,
+ * on the query's attributes, hold. FAILED as above. */
 bool plan_may_select(const struct plan *plan, struct json item, bool *failed);
 
-/* Whether a record is one of those that were asked for. ITEM is all of it, or as much as a listing
- * shows that reads no record again. */
+/* Whether an item is in the selection. ITEM is complete, or has the attributes that a listing shows
+ * which reads no item again. */
 bool plan_selects(const struct plan *plan, struct json item, bool *failed);
 
-/* Appends a text that two plans share if and only if their first steps ask the same and the same of
- * the answer counts. */
+/* Appends a text that is equal for two plans if and only if their first steps are equal and the
+ * same items count. */
 void plan_identity(const struct plan *plan, struct buf *out);
 
 /* The operations on a table itself that an access policy has to grant. */

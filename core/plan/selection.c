@@ -1,7 +1,7 @@
 #include "core/plan/selection.h"
 
-/* What a condition adds to an expression of the service at most, with all that may join it to
- * others; and each step of its path, each value of its list, and each that joins. */
+/* The most bytes that a condition, a step of its path, a value of its list, and a word that joins
+ * conditions add to an expression of the service. */
 enum { CONDITION_BYTES = 48, STEP_BYTES = 7, LIST_BYTES = 7, JOIN_BYTES = 12 };
 
 const struct selection *selection_copy(const struct selection *from, struct arena *arena)
@@ -17,7 +17,7 @@ const struct selection *selection_copy(const struct selection *from, struct aren
     return arena->failed ? NULL : copy;
 }
 
-/* Calls FN for each comparison until it says false, which is then the result. */
+/* Calls FN for each comparison until FN returns false, which is then the result. */
 static bool selection_each_leaf(const struct cond *cond,
                                 bool (*fn)(void *arg, const struct cond *leaf), void *arg)
 {
@@ -30,7 +30,7 @@ static bool selection_each_leaf(const struct cond *cond,
 struct selection_lookup {
     const struct map_pattern *pattern;
     const struct model *table;
-    const struct cond *found; /* the comparison that FN stopped at */
+    const struct cond *found; /* the comparison for which FN returned false */
 };
 
 static bool selection_stores_secret(void *arg, const struct cond *leaf)
@@ -56,7 +56,6 @@ bool selection_hides_secrets(const struct selection *selection, const struct mod
                      buf_text(&name));
 }
 
-/* ATTRIBUTE as the C string that models know; they have no other. */
 static bool selection_is_key(const struct selection_lookup *look, struct span attribute)
 {
     const struct map_index *index = look->pattern->index;

@@ -1,43 +1,45 @@
-/* What somebody asks of a listing beside its path: which of its records, and how many of these. */
+/* The selection of a listing: a filter, a limit, and a beginning of names, beside its path. */
 #ifndef DDBFS_CORE_PLAN_SELECTION_H
 #define DDBFS_CORE_PLAN_SELECTION_H
 
 #include "core/map/model.h"
 
-/* {0} asks for all. Borrowed. */
+/* {0} selects all. Borrowed. */
 struct selection {
-    const struct cond *filter; /* NULL: every record */
-    uint32_t limit;            /* at most so many of those that answer the filter; 0: all */
-    struct span begins; /* no others are wanted than those whose names begin so; the source is
-                         * told where the sort key does, and else they come, too */
+    const struct cond *filter; /* NULL: every item */
+    uint32_t limit;            /* the most items that match the filter; 0: all */
+    struct span begins; /* the beginning of the wanted names; others may be returned, too, unless
+                           the sort key has this beginning */
 };
 
-/* FROM with all it borrows in ARENA; NULL for NULL, and when memory ran out. */
+/* Copies FROM, with everything that it borrows, into ARENA; NULL for NULL, and if memory ran out.
+ */
 const struct selection *selection_copy(const struct selection *from, struct arena *arena);
 
-/* Whether nobody learns from the answers what is masked: a filter on a secret attribute would tell
- * its value, question by question. That it is there is shown anyway. False with ERR filled. */
+/* Whether the filter reveals no masked value: results of filters on a secret attribute would reveal
+ * its value step by step. "exists" is allowed. False with ERR filled. */
 bool selection_hides_secrets(const struct selection *selection, const struct model *table,
                              struct error *err);
 
-/* Who tests which part of a filter: what all of it comes to is the same, whoever does. */
+/* The parts of a filter by the place where they are tested. The result is the same wherever they
+ * are. */
 struct selection_parts {
     struct cond sent;  /* by the source, after it has read; COND_AND of no children: nothing */
-    struct cond early; /* here, of an item as the query gives it */
-    bool late;         /* and all of it here, of the record that is read again by its key: the index
-                        * does not hold what it looks at */
+    struct cond early; /* here, on the items of the query */
+    bool late; /* the whole filter is tested here, on items read again by their keys: the index
+                  lacks an attribute */
 };
 
-/* Parts of FILTER in a listing of PATTERN, in ARENA. The source tests no attribute of the key that
- * it is asked by, and must not where the listing counts its records: the first of those that answer
- * are others than those of the first that answer. ROOM is how long the expression may be that is
- * sent, in bytes. False with ERR filled: ERROR_INVALID when nobody who is asked has what the filter
- * looks at, or memory ran out. */
+/* Splits FILTER for a listing of PATTERN; the parts are in ARENA. The source can't test attributes
+ * of the query's key, and must not test anything if the listing has a limit of its own: the filter
+ * applies to those items only. ROOM is the most bytes of the expression that is sent. False with
+ * ERR filled: ERROR_INVALID if the filter tests an attribute that the index lacks and no step
+ * reads, or memory ran out. */
 bool selection_split(const struct cond *filter, const struct map_pattern *pattern, bool reads_again,
                      size_t room, struct arena *arena, struct selection_parts *out,
                      struct error *err);
 
-/* How long COND is as an expression of the service, at most. */
+/* The most bytes of COND as an expression of the service. */
 size_t selection_expression_bytes(const struct cond *cond);
 
 #endif
