@@ -190,7 +190,7 @@ def test_explain(scans, bare, table_of):
 
 def test_a_limit_alone_allows_nothing(bare, table_of):
     result = bare("--scan-limit", "5", "ls", f"/tables/{table_of(KEYS)}/items", expect=1)
-    assert "only --allow-scan" in result.stderr
+    assert "no effect without --allow-scan" in result.stderr
 
 
 @rows("limit", ["0", "x", "5,", "5,0", "5,x", "-1", "5,1T", "100000001"])
