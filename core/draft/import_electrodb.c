@@ -303,7 +303,7 @@ static enum kind_key electrodb_read_key(struct electrodb_key *key, struct format
         *type = VALUE_N;
         *format = (struct format){0};
         wrong = name.size ? key_template_add_part(&key->entity->to->names, format, name)
-                          : "a key that is cast to a number has one attribute";
+                          : "a key that is cast to a number must have one attribute";
     }
     if (wrong)
         electrodb_leave_out(key->entity, key->key, wrong);
@@ -408,13 +408,13 @@ static const char *electrodb_add_composite_side(struct electrodb_entity *entity,
          each = json_next(each), i++) {
         const char *field = electrodb_find_field(entity, each);
         if (!field || i == KEY_MAX_ATTRIBUTES)
-            return "a side of an index has up to four attributes of the entity";
+            return "a side of an index can have up to four attributes of the entity";
         if (i < known && strcmp(keys[i].attribute, field) != 0)
             return "another entity has other fields for this index";
         if (i >= known)
             import_reader_add_index_key(entity->to->reader, at, index, sort, field);
     }
-    return i == 0 && !sort ? "an index has a partition key" : NULL;
+    return i == 0 && !sort ? "an index must have a partition key" : NULL;
 }
 
 static void electrodb_read_composite_index(struct electrodb_entity *entity, struct json at,
@@ -465,7 +465,7 @@ static void electrodb_read_index(struct electrodb_entity *entity, struct json at
     }
     if (!name || !pk_field || (json_present(sk) && !sk_field)) {
         electrodb_leave_out(entity, at,
-                            "an index has a name, and a \"field\" for each of its keys");
+                            "an index must have a name, and a \"field\" for each of its keys");
         return;
     }
     struct declared_index *known = import_reader_find_index(entity->to->table, name);
@@ -526,7 +526,7 @@ static bool electrodb_add_table(struct electrodb_entity *entity)
     const char *sk = import_reader_text(to->reader, json_member(json_member(own, "sk"), "field"));
     if (!entity->name || !entity->service || !pk)
         return electrodb_leave_out(entity, entity->at,
-                                   "an entity has a name, a service, and an index without "
+                                   "an entity must have a name, a service, and an index without "
                                    "\"index\", whose fields are the table's key");
     if (!to->table) {
         to->table = import_reader_add_table(to->reader, entity->at,

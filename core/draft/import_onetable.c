@@ -112,7 +112,7 @@ static const char *onetable_read_key(struct onetable_model *model, struct json n
         return text ? key_template_parse(&parts, span_text(text), format) : "it is empty";
     }
     if (!onetable_find_type(schema, attribute, type))
-        return "a key is a string, a number or a date";
+        return "a key must be a string, a number or a date";
     if (onetable_is_true(json_member(attribute, "crypt")))
         return "it is encrypted";
     return text ? onetable_add_part(model, span_text(text), 0, format) : "it is empty";
@@ -149,7 +149,8 @@ static void onetable_read_models(struct onetable_schema *schema, struct json mod
         struct imported_kind kind = {
             model.name, name, {schema->keys[0], schema->keys[1]}, onetable_find_key, &model};
         if (!model.name || !json_is(each, JSON_OBJECT)) {
-            onetable_leave_out(schema, name, "a model is an object of attributes, and has a name");
+            onetable_leave_out(schema, name,
+                               "a model must be an object of attributes, and have a name");
             continue;
         }
         imported_kinds_add(schema->reader, schema->table, &kind);
@@ -173,8 +174,8 @@ static void onetable_read_index(struct onetable_schema *schema, struct json name
         local ? schema->keys[0] : import_reader_text(reader, json_member(value, "hash"));
     const char *sort = import_reader_text(reader, json_member(value, "sort"));
     if (!text || !hash || (json_present(json_member(value, "sort")) && !sort) || (local && !sort)) {
-        onetable_leave_out(schema, name,
-                           "an index has a name, a \"hash\" and perhaps a \"sort\" attribute");
+        onetable_leave_out(
+            schema, name, "an index must have a name, a \"hash\" and perhaps a \"sort\" attribute");
         return;
     }
     struct declared_index *index = import_reader_add_index(reader, name, schema->table, text);

@@ -167,7 +167,7 @@ struct declared_key *import_reader_add_record_key(struct import_reader *reader, 
                                                   const char *attribute)
 {
     if (record->key_count == 2) {
-        import_reader_leave_out(reader, at, "a table's key has one or two attributes");
+        import_reader_leave_out(reader, at, "a table's key can have one or two attributes");
         return NULL;
     }
     struct declared_key *key = &record->keys[record->key_count++];
@@ -206,7 +206,7 @@ struct declared_key *import_reader_add_index_key(struct import_reader *reader, s
 {
     size_t *count = sort ? &index->sort_count : &index->partition_count;
     if (*count == KEY_MAX_ATTRIBUTES) {
-        import_reader_leave_out(reader, at, "a side of an index has at most four attributes");
+        import_reader_leave_out(reader, at, "a side of an index can have at most four attributes");
         return NULL;
     }
     struct declared_key *key = sort ? &index->sort[*count] : &index->partition[*count];
@@ -235,7 +235,7 @@ void import_reader_add_includes(struct import_reader *reader, struct declared_in
         if (text)
             texts[count++] = text;
         else
-            import_reader_leave_out(reader, each, "an attribute's name is a text");
+            import_reader_leave_out(reader, each, "an attribute's name must be a text");
     }
     index->projects = PROJECTS_SOME;
     index->includes = count ? texts : NULL;

@@ -89,7 +89,7 @@ static const char *toolbox_add_wrapping(struct json transform, struct toolbox_wr
     if (!prefix && !json_string_is(id, SPAN_LITERAL("suffix")))
         return "its value is transformed by a function";
     if (!json_is(text, JSON_STRING) || !json_is(delimiter, JSON_STRING))
-        return "a prefix or suffix has a text and a delimiter";
+        return "a prefix or suffix must have a text and a delimiter";
     json_read_string(prefix ? text : delimiter, &added);
     json_read_string(prefix ? delimiter : text, &added);
     if (!prefix) {
@@ -130,7 +130,7 @@ static const char *toolbox_read_key(const struct toolbox_entity *entity, struct 
     struct toolbox_wrapping wrapping = {0};
     const char *wrong = toolbox_find_computation(attribute);
     if (!wrong && !toolbox_find_type(attribute, type))
-        wrong = "a key is a string, a number or binary";
+        wrong = "a key must be a string, a number or binary";
     if (!wrong && *type == VALUE_B && json_count(json_member(attribute, "enum")) > 0)
         wrong = "the values of a key of bytes can't be written in a map";
     if (!wrong && json_present(transform))
@@ -193,7 +193,7 @@ static const char *toolbox_add_index_key(const struct toolbox_entity *entity,
     enum value_type type;
     const char *name = import_reader_text(entity->reader, json_member(key, "name"));
     if (!name || !toolbox_find_type(key, &type))
-        return "a key has a \"name\", and is a string, a number or binary";
+        return "a key must have a \"name\", and be a string, a number or binary";
     import_reader_add_index_key(entity->reader, key, index, sort, name);
     if (type != VALUE_S)
         import_reader_add_type(entity->reader, entity->to, name, type);
@@ -226,7 +226,7 @@ static void toolbox_read_index(const struct toolbox_entity *entity, struct json 
         json_count(partitions) > KEY_MAX_ATTRIBUTES || sorts > KEY_MAX_ATTRIBUTES) {
         toolbox_leave_out(
             entity, name,
-            "an index has a name, a \"partitionKey\" or up to four \"partitionKeys\", and "
+            "an index must have a name, a \"partitionKey\" or up to four \"partitionKeys\", and "
             "perhaps a \"sortKey\" or \"sortKeys\"");
         return;
     }
@@ -267,7 +267,7 @@ static bool toolbox_add_table(struct toolbox_entity *entity, struct declared_tab
         (json_present(sort) && (!sk || !toolbox_find_type(sort, &type))))
         return toolbox_leave_out(
             entity, entity->at,
-            "a table's key has a \"name\", and is a string, a number or binary");
+            "a table's key must have a \"name\", and be a string, a number or binary");
     if (*table && (!toolbox_same_text(keys[0], pk) || !toolbox_same_text(keys[1], sk)))
         return toolbox_leave_out(entity, entity->at,
                                  "its table has another key than the first entity's");

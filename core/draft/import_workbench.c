@@ -151,9 +151,10 @@ static void workbench_add_index(struct workbench_table *to, struct json at,
         import_reader_leave_out(to->reader, at, "this index has no partition key");
     else if (index->local && (to->schema.partition_count == 0 ||
                               !span_equal(keys->partition[0].name, to->schema.partition[0].name)))
-        import_reader_leave_out(to->reader, at, "a local index has the table's partition key");
+        import_reader_leave_out(to->reader, at,
+                                "a local index must have the table's partition key");
     else if (index->local && keys->sort_count == 0)
-        import_reader_leave_out(to->reader, at, "a local index has a sort key");
+        import_reader_leave_out(to->reader, at, "a local index must have a sort key");
     else if (known)
         import_reader_leave_out(to->reader, at, "there is another index called \"%s\"",
                                 index->name.data);

@@ -287,7 +287,7 @@ static void test_onetable_leaves_out(void)
         "index inv sk={sk} pk={pk}\n"
         "index gs1 nobody=\n"
         "index gs2 a= b=\n"
-        "out line 2, indexes.bad: an index has a name, a \"hash\" and perhaps a \"sort\" "
+        "out line 2, indexes.bad: an index must have a name, a \"hash\" and perhaps a \"sort\" "
         "attribute\n"
         "out line 4, models.A.a: it is encrypted\n"
         "out line 5, models.A.mail: the items that make it unique are no kind of the map\n"
@@ -302,8 +302,8 @@ static void test_onetable_leaves_out(void)
         "be split\n"
         "out line 11, models.G.pk.value: a part comes from another template\n"
         "out line 12, models.H: it is not in index gs2, because it has no b\n"
-        "out line 13, models.I.pk: a key is a string, a number or a date\n"
-        "out line 14, models.J: a model is an object of attributes, and has a name\n");
+        "out line 13, models.I.pk: a key must be a string, a number or a date\n"
+        "out line 14, models.J: a model must be an object of attributes, and have a name\n");
 }
 
 static void test_onetable_schemas_that_say_nothing(void)
@@ -586,10 +586,12 @@ static void test_electrodb_leaves_out(void)
         "index y ypk=\n"
         "index z zpk=\n"
         "out line 9, [2]: this is no entity, which has a \"model\" and \"indexes\"\n"
-        "out line 6, [0].indexes.c: an index has a partition key\n"
-        "out line 7, [0].indexes.d: an index has a name, and a \"field\" for each of its keys\n"
+        "out line 6, [0].indexes.c: an index must have a partition key\n"
+        "out line 7, [0].indexes.d: an index must have a name, and a \"field\" for each of its "
+        "keys\n"
         "out line 8, [1]: its table has another key than the first entity's\n"
-        "out line 10, [3]: an entity has a name, a service, and an index without \"index\", whose "
+        "out line 10, [3]: an entity must have a name, a service, and an index without \"index\", "
+        "whose "
         "fields are the table's key\n"
         "out line 12, [4].indexes.x: another entity has other fields for this index\n"
         "out line 3, [0].indexes.x.pk: a part is padded other than by zeros in front of a "
@@ -659,8 +661,8 @@ static void test_toolbox_indexes_of_several_attributes(void)
             "kind E pk={a}\n"
             "index multi c=E:{c} _kind=E:E n=E:{b}\n"
             "type n N\n"
-            "out line 8, table.indexes.odd: a key has a \"name\", and is a string, a number or "
-            "binary\n");
+            "out line 8, table.indexes.odd: a key must have a \"name\", and be a string, a number "
+            "or binary\n");
 }
 
 static void test_a_table_whose_kinds_are_computed_has_items(void)
@@ -724,9 +726,9 @@ static void test_toolbox_leaves_out(void)
         "function\n"
         "out line 11, [2].schema.attributes.pk: its default is computed by a function\n"
         "out line 16, [3].schema.attributes.pk: its value is transformed by a function\n"
-        "out line 21, [4].schema.attributes.pk: a key is a string, a number or binary\n");
+        "out line 21, [4].schema.attributes.pk: a key must be a string, a number or binary\n");
     fails("[{\"tableName\": \"t\", \"partitionKey\": {\"name\": \"a\", \"type\": \"list\"}}]",
-          "nothing that can be imported: line 1, [0]: a table's key has a \"name\", and is");
+          "nothing that can be imported: line 1, [0]: a table's key must have a \"name\", and be");
 }
 
 static const struct check_test tests[] = {
