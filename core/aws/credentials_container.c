@@ -69,15 +69,6 @@ static bool container_is_near(struct span host)
     return inet_pton(AF_INET6, text, &ipv6) == 1 && IN6_IS_ADDR_LOOPBACK(&ipv6);
 }
 
-/* Whether TEXT can follow a path's question mark without encoding. */
-static bool container_is_query(struct span text)
-{
-    for (size_t i = 0; i < text.size; i++)
-        if (text.data[i] <= ' ' || text.data[i] > '~' || strchr("#\"<>\\^`{|}", text.data[i]))
-            return false;
-    return true;
-}
-
 static bool container_check_url(const struct container_request *request, struct error *err)
 {
     const char *text = buf_text(&request->url);
@@ -85,8 +76,10 @@ static bool container_check_url(const struct container_request *request, struct 
     struct aws_url url;
     CLEAN_UP(buf_clean_up) struct buf shown = {0};
     aws_url_write_shown(&shown, buf_span(&request->url));
-    if (!aws_url_parse(span_of(text, path_size), &url) ||
-        !container_is_query(span_text(text + path_size)))
+    bool is_good = aws_url_parse(span_of(text, path_size), &url);
+    for (const char *at = text + path_size; *at; at++) /* the query is sent without encoding */
+        is_good = is_good && *at > ' ' && *at <= '~' && !strchr("#\"<>\\^`{|}", *at);
+    if (!is_good)
         return error_set(err, ERROR_DENIED,
                          "%s results in \"%.200s\", which is no address; set it to http:// or "
                          "https://, a host, and a path, such as http://" ECS_HOST "/v2/credentials",

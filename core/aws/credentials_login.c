@@ -72,19 +72,6 @@ static bool login_fail(const struct login_request *request, enum error_kind kind
 
 /* The file. */
 
-static char *login_find_path(struct span name)
-{
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
-    const char *folder = getenv("AWS_LOGIN_CACHE_DIRECTORY");
-    uint8_t digest[DIGEST_SIZE];
-    if (!digest_sha256(name, digest))
-        return NULL;
-    buf_printf(&path, "%s/", folder && *folder ? folder : "~/.aws/login/cache");
-    digest_hex(&path, digest, sizeof digest);
-    buf_add_text(&path, ".json");
-    return path.failed ? NULL : stored_path(path.data);
-}
-
 static bool login_read_session(struct login_request *request, struct error *err)
 {
     struct login_provider *provider = login_provider_of(request);
@@ -296,16 +283,6 @@ static void login_explain(const struct login_request *request, const struct erro
     token_call_copy_fault(err, why);
 }
 
-/* Another process, or another session of this one, may have used up the refresh token. */
-static bool login_was_refreshed_elsewhere(const struct login_request *request)
-{
-    CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
-    if (request->is_second || stored_read(request->path, &text, NULL) != STORED_READ)
-        return false;
-    struct stored_stamp now = stored_stamp_of(buf_span(&text));
-    return !stored_same(&now, &request->stamp);
-}
-
 static void login_use_session(struct login_request *request);
 
 static void login_on_response(void *arg, struct document *response, const struct error *err)
@@ -313,6 +290,7 @@ static void login_on_response(void *arg, struct document *response, const struct
     struct login_request *request = arg;
     struct login_provider *provider = login_provider_of(request);
     CLEAN_UP(document_clean_up) struct document *owned = response;
+    CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
     struct error why = {0};
     request->call = NULL;
     if (owned && login_read_response(request, owned, &why)) {
@@ -321,12 +299,16 @@ static void login_on_response(void *arg, struct document *response, const struct
         return;
     }
     bool refused = err && err->kind == ERROR_DENIED;
-    if (refused && login_was_refreshed_elsewhere(request)) {
-        request->is_second = true;
-        document_free(request->session);
-        request->session = NULL;
-        login_use_session(request);
-        return;
+    if (refused && !request->is_second && stored_read(request->path, &text, NULL) == STORED_READ) {
+        struct stored_stamp now = stored_stamp_of(buf_span(&text));
+        if (!stored_same(&now, &request->stamp)) {
+            /* Another process, or another session of this one, has used up the refresh token. */
+            request->is_second = true;
+            document_free(request->session);
+            request->session = NULL;
+            login_use_session(request);
+            return;
+        }
     }
     if (err)
         login_explain(request, err, &why);
@@ -409,8 +391,9 @@ static void login_begin(struct credentials_request *base)
 {
     struct login_request *request = (struct login_request *)base;
     const struct credentials_context *context = base->provider->context;
-    CLEAN_UP(buf_clean_up) struct buf origin = {0};
+    CLEAN_UP(buf_clean_up) struct buf origin = {0}, path = {0};
     struct credentials_result absent = {.found = CREDENTIALS_ABSENT};
+    uint8_t digest[DIGEST_SIZE];
     struct span name;
     struct error err;
     if (!profiles_get(context->profiles, context->profile, "login_session", &name)) {
@@ -426,7 +409,14 @@ static void login_begin(struct credentials_request *base)
     }
     profiles_origin_of_key(context->profiles, context->profile, "login_session", &origin);
     request->origin = buf_steal(&origin, NULL);
-    request->path = login_find_path(name);
+    const char *folder = getenv("AWS_LOGIN_CACHE_DIRECTORY");
+    buf_printf(&path, "%s/", folder && *folder ? folder : "~/.aws/login/cache");
+    if (digest_sha256(name, digest))
+        digest_hex(&path, digest, sizeof digest);
+    else
+        path.failed = true;
+    buf_add_text(&path, ".json");
+    request->path = path.failed ? NULL : stored_path(path.data);
     if (request->origin && request->path) {
         login_use_session(request);
         return;

@@ -78,20 +78,6 @@ static bool endpoint_check_account(const struct endpoint_parts *parts, bool *by_
     return true;
 }
 
-/* The hosts of AWS Sign-In, which have names of their own. */
-static bool endpoint_write_signin(const struct endpoint_parts *parts, struct buf *url)
-{
-    const char *name = parts->partition->name;
-    const char *domain = strcmp(name, "aws") == 0          ? "aws.amazon.com"
-                         : strcmp(name, "aws-cn") == 0     ? "amazonaws.cn"
-                         : strcmp(name, "aws-us-gov") == 0 ? "amazonaws-us-gov.com"
-                                                           : NULL;
-    if (!domain || parts->settings->fips || parts->settings->dual_stack)
-        return false;
-    buf_printf(url, "https://%s.signin.%s", parts->region, domain);
-    return true;
-}
-
 /* The host of a service without a configured address. */
 static bool endpoint_write_own(struct endpoint_parts *parts, struct buf *url, struct error *err)
 {
@@ -108,8 +94,15 @@ static bool endpoint_write_own(struct endpoint_parts *parts, struct buf *url, st
     }
     if (!endpoint_check_account(parts, &by_account, err))
         return false;
-    if (parts->service == AWS_SIGNIN && endpoint_write_signin(parts, url))
+    /* Most hosts of AWS Sign-In have names of their own. */
+    const char *domain = strcmp(partition->name, "aws") == 0          ? "aws.amazon.com"
+                         : strcmp(partition->name, "aws-cn") == 0     ? "amazonaws.cn"
+                         : strcmp(partition->name, "aws-us-gov") == 0 ? "amazonaws-us-gov.com"
+                                                                      : NULL;
+    if (parts->service == AWS_SIGNIN && domain && !settings->fips && !settings->dual_stack) {
+        buf_printf(url, "https://%s.signin.%s", parts->region, domain);
         return true;
+    }
     /* All hosts of GovCloud are FIPS hosts; only dual-stack ones have it in their names. */
     bool has_fips = settings->fips && (settings->dual_stack || parts->service == AWS_SIGNIN ||
                                        strcmp(partition->name, "aws-us-gov") != 0);

@@ -219,7 +219,8 @@ bool profile_next_name(const struct profile_file *file, size_t *at, struct span 
     return false;
 }
 
-void profile_wipe_secrets(struct profile_file *file)
+/* Secret keys and session tokens become empty values. */
+static void profile_wipe_secrets(struct profile_file *file)
 {
     static const char *const names[] = {"aws_secret_access_key", "aws_session_token",
                                         "aws_security_token"};

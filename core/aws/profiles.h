@@ -69,9 +69,6 @@ struct span profile_header(const struct profile_file *file, const char *profile)
 /* The names of the profiles, one after the other: AT is zero at first. False behind the last. */
 bool profile_next_name(const struct profile_file *file, size_t *at, struct span *name);
 
-/* Overwrites secret keys and session tokens; they become empty values. */
-void profile_wipe_secrets(struct profile_file *file);
-
 /* The state of a file when it was read. */
 struct profiles_stamp {
     dev_t device;

@@ -166,20 +166,6 @@ static bool role_plan_finish(struct role_planner *in, struct role *role, struct 
 
 /* Sources. */
 
-static bool role_plan_add_role_of(struct role_planner *in, const char *profile, struct error *err)
-{
-    struct role *role = role_plan_add(in);
-    if (!role)
-        return error_no_memory(err);
-    role->profile = role_plan_copy(in, span_text(profile));
-    role->arn = role_plan_read(in, profile, "role_arn");
-    role->session_name = role_plan_read(in, profile, "role_session_name");
-    role->external_id = role_plan_read(in, profile, "external_id");
-    role->mfa_serial = role_plan_read(in, profile, "mfa_serial");
-    role_plan_read_duration(in, role, profile);
-    return role_plan_finish(in, role, err);
-}
-
 /* SOURCE signs for the last role so far. NEXT: it does so as another role. */
 static bool role_plan_check_source(const struct role_planner *in, const char *profile,
                                    const char *source, bool *next, struct error *err)
@@ -276,7 +262,17 @@ enum credentials_found role_plan_of_sources(struct role_plan *plan,
     char *profile = role_plan_copy(&in, span_text(context->profile)), *next = NULL;
     bool ok = profile || error_no_memory(err);
     while (ok && profile) {
-        ok = role_plan_add_role_of(&in, profile, err) && role_plan_follow(&in, profile, &next, err);
+        struct role *role = role_plan_add(&in);
+        if (role) {
+            role->profile = role_plan_copy(&in, span_text(profile));
+            role->arn = role_plan_read(&in, profile, "role_arn");
+            role->session_name = role_plan_read(&in, profile, "role_session_name");
+            role->external_id = role_plan_read(&in, profile, "external_id");
+            role->mfa_serial = role_plan_read(&in, profile, "mfa_serial");
+            role_plan_read_duration(&in, role, profile);
+        }
+        ok = role ? role_plan_finish(&in, role, err) : error_no_memory(err);
+        ok = ok && role_plan_follow(&in, profile, &next, err);
         free(profile);
         profile = ok ? next : NULL;
     }

@@ -86,19 +86,6 @@ static int64_t sso_token_wall_ms(const struct sso_token *token)
 
 /* Files. */
 
-/* NULL when memory or OpenSSL failed. The caller frees it. */
-static char *sso_token_find_path(const struct sso_login *login)
-{
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
-    uint8_t digest[DIGEST_SHA1_SIZE];
-    if (!digest_sha1(span_text(login->session ? login->session : login->start_url), digest))
-        return NULL;
-    buf_add_text(&path, "~/.aws/sso/cache/");
-    digest_hex(&path, digest, sizeof digest);
-    buf_add_text(&path, ".json");
-    return path.failed ? NULL : stored_path(path.data);
-}
-
 /* "SSO session corp", or "SSO at https://…". */
 static void sso_token_add_name(struct buf *out, const struct sso_login *login)
 {
@@ -217,17 +204,6 @@ static void sso_token_on_response(void *arg, struct document *response, const st
 static const char *const sso_token_needed[] = {"refreshToken", "clientId", "clientSecret",
                                                "registrationExpiresAt"};
 
-static bool sso_token_can_refresh(const struct sso_token *token, const struct sso_login *login,
-                                  const struct document *document)
-{
-    for (size_t i = 0; i < sizeof sso_token_needed / sizeof sso_token_needed[0]; i++)
-        if (!document_text(document, sso_token_needed[i]))
-            return false;
-    return login->session &&
-           instant_parse(span_text(document_text(document, "registrationExpiresAt"))).ms >
-               sso_token_wall_ms(token);
-}
-
 /* The same file is not refreshed again at once. After a failure with an expired token only a
  * refusal counts: a lost network may be back. */
 static bool sso_token_is_paused(const struct sso_token *token, const struct stored_stamp *stamp,
@@ -298,7 +274,12 @@ static bool sso_token_refresh(struct sso_token *token, const struct credentials_
 {
     if (token->call && stored_same(stamp, &token->tried))
         return !valid; /* with a valid token there is no need to wait */
-    if (waiter->served || !sso_token_can_refresh(token, login, *document) ||
+    for (size_t i = 0; i < sizeof sso_token_needed / sizeof sso_token_needed[0]; i++)
+        if (!document_text(*document, sso_token_needed[i]))
+            return false;
+    struct instant registered =
+        instant_parse(span_text(document_text(*document, "registrationExpiresAt")));
+    if (waiter->served || !login->session || registered.ms <= sso_token_wall_ms(token) ||
         sso_token_is_paused(token, stamp, valid))
         return false;
     struct document *draft = *document;
@@ -338,7 +319,14 @@ static struct sso_token *sso_token_find(struct sso_tokens *tokens,
                                         const struct credentials_context *context,
                                         const struct sso_login *login)
 {
-    char *path = sso_token_find_path(login);
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    uint8_t digest[DIGEST_SHA1_SIZE];
+    if (!digest_sha1(span_text(login->session ? login->session : login->start_url), digest))
+        return NULL;
+    buf_add_text(&name, "~/.aws/sso/cache/");
+    digest_hex(&name, digest, sizeof digest);
+    buf_add_text(&name, ".json");
+    char *path = name.failed ? NULL : stored_path(name.data);
     struct sso_token *token = path ? LIST_FIRST(&tokens->all, struct sso_token, node) : NULL;
     while (token && strcmp(token->path, path) != 0)
         token = LIST_NEXT(token, struct sso_token, node);

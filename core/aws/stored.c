@@ -143,23 +143,10 @@ static const char *stored_expand_variable(const char **text)
     return value;
 }
 
-/* The home of "~" or "~user", the first SIZE bytes of PATH; NULL for an unknown user. */
-static const char *stored_home_of(const char *path, size_t size)
-{
-    char name[256];
-    if (size == 1)
-        return stored_home();
-    if (size > sizeof name)
-        return NULL;
-    memcpy(name, path + 1, size - 1);
-    name[size - 1] = '\0';
-    const struct passwd *user = getpwnam(name);
-    return user ? user->pw_dir : NULL;
-}
-
 char *stored_path(const char *path)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0}, full = {0};
+    char name[256];
     while (*path) {
         const char *value = *path == '$' ? stored_expand_variable(&path) : NULL;
         if (value)
@@ -169,7 +156,13 @@ char *stored_path(const char *path)
     }
     path = buf_text(&text);
     size_t size = strcspn(path, "/");
-    const char *home = path[0] == '~' ? stored_home_of(path, size) : NULL;
+    const char *home = path[0] == '~' && size == 1 ? stored_home() : NULL;
+    if (path[0] == '~' && size > 1 && size <= sizeof name) {
+        memcpy(name, path + 1, size - 1);
+        name[size - 1] = '\0';
+        const struct passwd *user = getpwnam(name);
+        home = user ? user->pw_dir : NULL;
+    }
     if (home) {
         buf_add_text(&full, home);
         while (full.size > 0 && full.data[full.size - 1] == '/')

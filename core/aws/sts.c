@@ -94,27 +94,23 @@ static const char *sts_find_word(const struct document *response, const char *re
     return document_word(response, buf_text(&path));
 }
 
-/* A number of seconds since 1970, as STS has it, or a text, as services that imitate STS have it.
- */
-static struct instant sts_read_expiry(const struct document *response, const char *result)
-{
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
-    int64_t seconds;
-    buf_printf(&path, "%s.Credentials.Expiration", result);
-    if (document_number(response, buf_text(&path), &seconds)) {
-        bool known = seconds > 0 && seconds < INT64_MAX / 1000;
-        return (struct instant){.ms = known ? seconds * 1000 : 0, .known = known};
-    }
-    return instant_parse(span_text(document_text(response, buf_text(&path))));
-}
-
 bool sts_read_role(const struct document *response, const char *arn, bool by_web_identity,
                    int64_t wall_ms, struct credentials *out, struct error *err)
 {
     const char *result = by_web_identity
                              ? "AssumeRoleWithWebIdentityResponse.AssumeRoleWithWebIdentityResult"
                              : "AssumeRoleResponse.AssumeRoleResult";
-    struct instant expires = sts_read_expiry(response, result);
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    struct instant expires;
+    int64_t seconds;
+    /* A number of seconds since 1970, as STS has it, or a text, as services that imitate it have.
+     */
+    buf_printf(&path, "%s.Credentials.Expiration", result);
+    if (document_number(response, buf_text(&path), &seconds))
+        expires = (struct instant){.ms = seconds * 1000,
+                                   .known = seconds > 0 && seconds < INT64_MAX / 1000};
+    else
+        expires = instant_parse(span_text(document_text(response, buf_text(&path))));
     const char *id = sts_find_word(response, result, "Credentials.AccessKeyId");
     const char *secret = sts_find_word(response, result, "Credentials.SecretAccessKey");
     const char *token = sts_find_word(response, result, "Credentials.SessionToken");

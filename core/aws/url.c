@@ -65,21 +65,6 @@ static bool url_take_host(struct span *text, struct span *host)
     return size > 0 && size <= MAX_HOST;
 }
 
-/* An optional :port; false for any other text behind the colon. */
-static bool url_take_port(struct span *text, struct aws_url *url)
-{
-    url->port = url_default_port(url);
-    if (!url_take_prefix(text, ":"))
-        return true;
-    unsigned port = 0;
-    while (text->size > 0 && ascii_is_digit(text->data[0]) && port <= MAX_PORT) {
-        port = port * 10 + (unsigned)(text->data[0] - '0');
-        *text = span_from(*text, 1);
-    }
-    url->port = port;
-    return port >= 1 && port <= MAX_PORT;
-}
-
 /* Only characters that a path can contain without encoding, and encoded ones. */
 static bool url_is_path(struct span text)
 {
@@ -103,8 +88,19 @@ bool aws_url_parse(struct span text, struct aws_url *url)
     url->tls = url_take_prefix(&text, "https://");
     if (!url->tls && !url_take_prefix(&text, "http://"))
         return false;
-    if (!url_take_host(&text, &url->host) || !url_take_port(&text, url))
+    if (!url_take_host(&text, &url->host))
         return false;
+    url->port = url_default_port(url);
+    if (url_take_prefix(&text, ":")) {
+        unsigned port = 0;
+        while (text.size > 0 && ascii_is_digit(text.data[0]) && port <= MAX_PORT) {
+            port = port * 10 + (unsigned)(text.data[0] - '0');
+            text = span_from(text, 1);
+        }
+        if (port < 1 || port > MAX_PORT)
+            return false;
+        url->port = port;
+    }
     url->path = text;
     return url_is_path(text);
 }

@@ -267,7 +267,7 @@ static bool http_out_of_descriptors(const struct transfer *transfer)
 }
 
 /* Fills ERR for a transfer that libcurl ended with CODE. */
-static bool http_fail(const struct transfer *transfer, CURLcode code, struct error *err)
+static void http_fail(const struct transfer *transfer, CURLcode code, struct error *err)
 {
     long port = 0;
     struct failure failure = {
@@ -282,31 +282,13 @@ static bool http_fail(const struct transfer *transfer, CURLcode code, struct err
     curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_CONNECTCODE, &failure.proxy_status);
     curl_easy_getinfo(transfer->easy, CURLINFO_PRIMARY_PORT, &port);
     failure.connected = port != 0;
-    return failure_report(&failure, err);
+    failure_report(&failure, err);
 }
 
 static int64_t http_connect_timeout_ms(const struct transfer *transfer)
 {
     int64_t most = transfer->connect_timeout_ms > 0 ? transfer->connect_timeout_ms : MAX_CONNECT_MS;
     return transfer->timeout_ms < most ? transfer->timeout_ms : most;
-}
-
-/* Whether the transfer that libcurl ended with CODE has a response; else fills ERR. */
-static bool http_check_end(const struct transfer *transfer, CURLcode code, struct error *err)
-{
-    if (transfer->head.text.failed || transfer->body.failed)
-        return error_no_memory(err);
-    if (transfer->too_large)
-        return failure_report_too_large(
-            transfer->url,
-            transfer->head.text.size > MAX_HEAD ? (size_t)MAX_HEAD : transfer->max_body, err);
-    if (code == CURLE_OPERATION_TIMEDOUT)
-        return failure_report_late(transfer->url, "connection to",
-                                   http_connect_timeout_ms(transfer), err);
-    if (code != CURLE_OK && http_out_of_descriptors(transfer))
-        return failure_report_no_descriptors(transfer->url, err);
-    /* libcurl accepts a response that ends among its headers. */
-    return (code == CURLE_OK && transfer->head.complete) || http_fail(transfer, code, err);
 }
 
 /* The life of a transfer. */
@@ -423,7 +405,21 @@ static void http_finish(struct transfer *transfer, CURLcode code)
     struct http_header *headers = NULL;
     if (transfer->lost) /* connections that were idle with this one may be dead, too */
         transfer->http->suspect_ms = transfer->sent_ms;
-    if (http_check_end(transfer, code, &err)) {
+    if (transfer->head.text.failed || transfer->body.failed) {
+        error_no_memory(&err);
+    } else if (transfer->too_large) {
+        bool in_head = transfer->head.text.size > MAX_HEAD;
+        failure_report_too_large(transfer->url, in_head ? (size_t)MAX_HEAD : transfer->max_body,
+                                 &err);
+    } else if (code == CURLE_OPERATION_TIMEDOUT) {
+        failure_report_late(transfer->url, "connection to", http_connect_timeout_ms(transfer),
+                            &err);
+    } else if (code != CURLE_OK && http_out_of_descriptors(transfer)) {
+        failure_report_no_descriptors(transfer->url, &err);
+    } else if (code != CURLE_OK || !transfer->head.complete) {
+        /* libcurl accepts a response that ends among its headers. */
+        http_fail(transfer, code, &err);
+    } else {
         headers = http_list_headers(&transfer->head);
         error_no_memory(&err);
     }
@@ -546,6 +542,14 @@ static bool http_set_text(CURL *easy, CURLoption option, const char *value)
 /* Options that are the same for all requests. */
 static bool http_set_common(CURL *easy, const struct http *http)
 {
+    /* libcurl's default is to close a connection after two idle minutes, so that each first read
+     * would cost a handshake. A connection that the peer has closed is noticed before it is used.
+     * Keep-alive finds lost peers, and keeps routers from dropping the others. */
+    int64_t most_s = MAX_IDLE_S;
+    if (http->suspect_ms) /* libcurl counts whole seconds, and ignores older connections */
+        most_s = (http_now_ms(http) - http->suspect_ms) / 1000 - 1;
+    if (most_s > MAX_IDLE_S)
+        most_s = MAX_IDLE_S;
     return http_set_long(easy, CURLOPT_NOSIGNAL, 1) &&
            http_set_long(easy, CURLOPT_TCP_NODELAY, 1) &&
            http_set_long(easy, CURLOPT_FOLLOWLOCATION, 0) &&
@@ -556,23 +560,11 @@ static bool http_set_common(CURL *easy, const struct http *http)
            http_set_long(easy, CURLOPT_QUICK_EXIT, 1) &&
            http_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https") &&
            http_set_text(easy, CURLOPT_USERAGENT, http->user_agent) &&
-           curl_easy_setopt(easy, CURLOPT_SHARE, http->sessions) == CURLE_OK;
-}
-
-/* libcurl's default is to close a connection after two idle minutes, so that each first read would
- * cost a handshake. A connection that the peer has closed is noticed before it is used. Keep-alive
- * finds lost peers, and keeps routers from dropping the others. */
-static bool http_set_age(CURL *easy, const struct http *http)
-{
-    int64_t most_s = MAX_IDLE_S;
-    if (http->suspect_ms) /* libcurl counts whole seconds, and ignores older connections */
-        most_s = (http_now_ms(http) - http->suspect_ms) / 1000 - 1;
-    if (most_s > MAX_IDLE_S)
-        most_s = MAX_IDLE_S;
-    return http_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1) &&
+           http_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1) &&
            http_set_long(easy, CURLOPT_TCP_KEEPIDLE, KEEP_ALIVE_S) &&
            http_set_long(easy, CURLOPT_TCP_KEEPINTVL, KEEP_ALIVE_AGAIN_S) &&
-           http_set_long(easy, CURLOPT_MAXAGE_CONN, most_s > 0 ? (long)most_s : 0);
+           http_set_long(easy, CURLOPT_MAXAGE_CONN, most_s > 0 ? (long)most_s : 0) &&
+           curl_easy_setopt(easy, CURLOPT_SHARE, http->sessions) == CURLE_OK;
 }
 
 /* The trusted authorities and the proxy; libcurl does not read the environment itself. */
@@ -660,9 +652,9 @@ static struct transfer *http_new_transfer(struct http *http, const struct http_r
     CURL *easy = transfer->easy;
     if (easy && transfer->url && http_set_text(easy, CURLOPT_URL, transfer->url) &&
         http_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)http_connect_timeout_ms(transfer)) &&
-        http_set_common(easy, http) && http_set_age(easy, http) &&
-        http_set_peers(transfer, request) && http_set_callbacks(easy, transfer) &&
-        http_set_head(transfer, request) && http_set_body(easy, request))
+        http_set_common(easy, http) && http_set_peers(transfer, request) &&
+        http_set_callbacks(easy, transfer) && http_set_head(transfer, request) &&
+        http_set_body(easy, request))
         return transfer;
     http_free_transfer(transfer);
     return NULL;
@@ -727,19 +719,6 @@ static const struct transport_ops http_ops = {
     .destroy = http_destroy,
 };
 
-/* The shares limit the connections, not libcurl, which would put all requests to a host into one
- * queue. */
-static bool http_set_multi(struct http *http, long max_connections)
-{
-    CURLM *multi = http->multi;
-    return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, http_on_curl_socket) == CURLM_OK &&
-           curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, http) == CURLM_OK &&
-           curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, http_on_curl_timer) == CURLM_OK &&
-           curl_multi_setopt(multi, CURLMOPT_TIMERDATA, http) == CURLM_OK &&
-           curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING) == CURLM_OK &&
-           curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, WHOLE * max_connections) == CURLM_OK;
-}
-
 static const char *http_variable(const char *name)
 {
     const char *value = getenv(name);
@@ -750,7 +729,7 @@ static bool http_init(struct http *http, struct loop *loop, const struct http_op
 {
     http->base.ops = &http_ops;
     http->loop = loop;
-    http->multi = curl_multi_init();
+    CURLM *multi = http->multi = curl_multi_init();
     http->sessions = curl_share_init();
     http->use_count = (size_t)WHOLE * options->max_connections;
     http->uses = calloc(http->use_count, sizeof *http->uses);
@@ -762,10 +741,17 @@ static bool http_init(struct http *http, struct loop *loop, const struct http_op
     inflow_init(&http->inflow, MAX_INFLOW);
     bool shared =
         shares_init(&http->shares, options->max_connections, WHOLE * options->max_connections);
-    return http->multi && http->sessions && http->uses && shared && copied &&
+    return multi && http->sessions && http->uses && shared && copied &&
            curl_share_setopt(http->sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) ==
                CURLSHE_OK &&
-           http_set_multi(http, (long)options->max_connections);
+           /* The shares limit the connections, not libcurl, which would put all requests to a host
+            * into one queue. */
+           curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, http_on_curl_socket) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, http) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, http_on_curl_timer) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_TIMERDATA, http) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)http->use_count) == CURLM_OK;
 }
 
 struct transport *http_new(struct loop *loop, const struct http_options *options, struct error *err)

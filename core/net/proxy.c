@@ -47,18 +47,15 @@ static bool proxy_is_within(struct span host, struct span name)
     return host.size == name.size || host.data[host.size - name.size - 1] == '.';
 }
 
-static struct span proxy_without_port(struct span host)
-{
-    size_t size = host.size;
-    while (size > 0 && isdigit((unsigned char)host.data[size - 1]))
-        size--;
-    return size > 0 && host.data[size - 1] == ':' ? span_of(host.data, size - 1) : host;
-}
-
 /* Whether no_proxy matches the host: all hosts ("*"), or domains with or without a port. */
 static bool proxy_is_left_out(struct span host)
 {
     const char *list = proxy_find(span_text("no"));
+    size_t port = host.size;
+    while (port > 0 && isdigit((unsigned char)host.data[port - 1]))
+        port--;
+    bool has_port = port > 0 && host.data[port - 1] == ':';
+    struct span name_only = has_port ? span_of(host.data, port - 1) : host;
     if (list && strcmp(list, "*") == 0)
         return true;
     while (list && *list) {
@@ -70,8 +67,7 @@ static bool proxy_is_left_out(struct span host)
             name = span_from(name, 1);
         while (name.size > 0 && name.data[0] == '.')
             name = span_from(name, 1);
-        if (name.size > 0 &&
-            (proxy_is_within(host, name) || proxy_is_within(proxy_without_port(host), name)))
+        if (name.size > 0 && (proxy_is_within(host, name) || proxy_is_within(name_only, name)))
             return true;
         list += size + (list[size] == ',');
     }
