@@ -113,16 +113,6 @@ void aws_call_retire(struct aws_call *call)
 
 /* The end. */
 
-/* The count is at the text's end, even if the text must be cut. */
-static void call_add_tries(struct error *err, unsigned tries)
-{
-    char suffix[40];
-    size_t size = (size_t)snprintf(suffix, sizeof suffix, " (tried %u times)", tries);
-    size_t used = strlen(err->text);
-    size_t most = sizeof err->text - 1 - size;
-    memcpy(err->text + (used < most ? used : most), suffix, size + 1);
-}
-
 /* Exactly one of RESULT and ERR is not NULL. */
 static void call_finish(struct aws_call *call, void *result, const struct error *err)
 {
@@ -130,8 +120,12 @@ static void call_finish(struct aws_call *call, void *result, const struct error 
     const struct aws_call_ops *ops = call->ops;
     unsigned tries = call->tries;
     void *arg = call->arg;
-    if (err && tries > 1)
-        call_add_tries(&copy, tries);
+    if (err && tries > 1) { /* the count is at the text's end, even if the text must be cut */
+        char suffix[40];
+        size_t size = (size_t)snprintf(suffix, sizeof suffix, " (tried %u times)", tries);
+        size_t used = strlen(copy.text), most = sizeof copy.text - 1 - size;
+        memcpy(copy.text + (used < most ? used : most), suffix, size + 1);
+    }
     call_stop_waiting(call);
     call_move(call, CALL_OVER);
     call_free_call(call);
@@ -171,13 +165,6 @@ static struct retry *call_retry_of(struct aws_call *call)
     return call->request.retry ? call->request.retry : &call->client->retry;
 }
 
-/* Each request counts, whatever the reason of its retry. */
-static bool call_has_tries_left(struct aws_call *call)
-{
-    unsigned attempts = retry_attempts(call_retry_of(call)), most = call->request.most_tries;
-    return !call->is_retired && call->tries < (most && most < attempts ? most : attempts);
-}
-
 static void call_attempt_later(struct aws_call *call, int64_t delay_ms)
 {
     call->timer = loop_add_timer(call->client->loop, delay_ms, call_begin_attempt, call);
@@ -215,24 +202,21 @@ static bool call_drop_credentials(struct aws_call *call)
     return credentials_cache_refuse(call->client->credentials, call->age);
 }
 
-static int64_t call_server_delay_ms(const struct http_response *response)
-{
-    const char *text = response ? http_header(response, "x-amz-retry-after") : NULL;
-    char *end;
-    if (!text)
-        return -1;
-    long long delay_ms = strtoll(text, &end, 10);
-    return end != text && *end == '\0' && delay_ms >= 0 ? delay_ms : -1;
-}
-
 /* A retry that could not start before the deadline is neither made nor paid. */
 static bool call_may_try_again(struct aws_call *call, const struct http_response *response,
                                int64_t *delay_ms)
 {
     struct retry *retry = call_retry_of(call);
+    const char *text = response ? http_header(response, "x-amz-retry-after") : NULL;
+    int64_t server_ms = -1;
     unsigned paid;
-    if (!retry_again(retry, &call->last, call->attempt, call_server_delay_ms(response), delay_ms,
-                     &paid))
+    if (text) {
+        char *end;
+        server_ms = strtoll(text, &end, 10);
+        if (end == text || *end != '\0' || server_ms < 0)
+            server_ms = -1;
+    }
+    if (!retry_again(retry, &call->last, call->attempt, server_ms, delay_ms, &paid))
         return false;
     if (*delay_ms >= call->deadline_at_ms - loop_now_ms(call->client->loop)) {
         retry_refund(retry, paid);
@@ -246,7 +230,9 @@ static void call_recover(struct aws_call *call, const struct http_response *resp
 {
     int64_t delay_ms = 0;
     bool corrected = call_correct_clock(call, response) || call_drop_credentials(call);
-    bool has_more = call_has_tries_left(call);
+    /* Each request counts, whatever the reason of its retry. */
+    unsigned attempts = retry_attempts(call_retry_of(call)), most = call->request.most_tries;
+    bool has_more = !call->is_retired && call->tries < (most && most < attempts ? most : attempts);
     if (has_more && corrected) {
         call->attempt--;
         call_attempt_later(call, 0);

@@ -167,28 +167,19 @@ static void login_add_bytes(struct buf *out, const uint8_t *bytes, size_t size)
     login_add_base64url(out, span_of((const char *)bytes, size));
 }
 
-static bool login_add_proof_head(struct buf *out, const struct es256_key *key)
+bool login_write_proof(struct buf *out, struct span key_text, const char *url, int64_t wall_ms)
 {
-    CLEAN_UP(buf_clean_up) struct buf head = {0};
-    uint8_t x[ES256_NUMBER], y[ES256_NUMBER];
-    if (!es256_key_point(key, x, y))
+    CLEAN_UP(buf_clean_up) struct buf head = {0}, claims = {0}, proof = {0};
+    CLEAN_UP(login_free_key) struct es256_key *key = es256_key_read(key_text);
+    uint8_t x[ES256_NUMBER], y[ES256_NUMBER], signature[ES256_SIGNATURE];
+    uint8_t id[16]; /* a random number (a version 4 UUID), so that no two proofs are the same */
+    if (!key || !es256_key_point(key, x, y) || getrandom(id, sizeof id, 0) != sizeof id)
         return false;
     buf_add_text(&head, "{\"typ\":\"dpop+jwt\",\"alg\":\"ES256\",\"jwk\":{\"kty\":\"EC\",\"x\":\"");
     login_add_bytes(&head, x, sizeof x);
     buf_add_text(&head, "\",\"y\":\"");
     login_add_bytes(&head, y, sizeof y);
     buf_add_text(&head, "\",\"crv\":\"P-256\"}}");
-    login_add_base64url(out, buf_span(&head));
-    return !head.failed;
-}
-
-/* Each proof has a random number (a version 4 UUID), so that no two proofs are the same. */
-static bool login_add_proof_claims(struct buf *out, const char *url, int64_t wall_ms)
-{
-    CLEAN_UP(buf_clean_up) struct buf claims = {0};
-    uint8_t id[16];
-    if (getrandom(id, sizeof id, 0) != sizeof id)
-        return false;
     id[6] = (id[6] & 0x0f) | 0x40;
     id[8] = (id[8] & 0x3f) | 0x80;
     buf_add_text(&claims, "{\"htm\":\"POST\",\"htu\":");
@@ -197,19 +188,10 @@ static bool login_add_proof_claims(struct buf *out, const char *url, int64_t wal
     for (size_t i = 0; i < sizeof id; i++)
         buf_printf(&claims, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
     buf_add_text(&claims, "\"}");
-    login_add_base64url(out, buf_span(&claims));
-    return !claims.failed;
-}
-
-bool login_write_proof(struct buf *out, struct span key_text, const char *url, int64_t wall_ms)
-{
-    CLEAN_UP(buf_clean_up) struct buf proof = {0};
-    CLEAN_UP(login_free_key) struct es256_key *key = es256_key_read(key_text);
-    uint8_t signature[ES256_SIGNATURE];
-    if (!key || !login_add_proof_head(&proof, key))
-        return false;
+    login_add_base64url(&proof, buf_span(&head));
     buf_add_char(&proof, '.');
-    if (!login_add_proof_claims(&proof, url, wall_ms) || proof.failed ||
+    login_add_base64url(&proof, buf_span(&claims));
+    if (head.failed || claims.failed || proof.failed ||
         !es256_sign(key, buf_span(&proof), signature))
         return false;
     buf_add_char(&proof, '.');
@@ -318,17 +300,6 @@ static void login_on_response(void *arg, struct document *response, const struct
     credentials_request_fail(&request->base, &why);
 }
 
-static bool login_write_body(struct buf *out, const struct document *session)
-{
-    CLEAN_UP(document_clean_up) struct document *body = document_new();
-    bool whole = body && document_set_text(body, "clientId", document_text(session, "clientId")) &&
-                 document_set_text(body, "grantType", "refresh_token") &&
-                 document_set_text(body, "refreshToken", document_text(session, "refreshToken"));
-    if (whole)
-        document_write(out, body);
-    return whole && !out->failed;
-}
-
 static bool login_start_refresh(struct login_request *request, struct error *err)
 {
     struct login_provider *provider = login_provider_of(request);
@@ -339,7 +310,15 @@ static bool login_start_refresh(struct login_request *request, struct error *err
                            err))
         return false;
     buf_printf(&url, "%sv1/token", endpoint.url);
-    if (url.failed || !login_write_body(&body, request->session))
+    CLEAN_UP(document_clean_up) struct document *fields = document_new();
+    const struct document *session = request->session;
+    if (url.failed || !fields ||
+        !document_set_text(fields, "clientId", document_text(session, "clientId")) ||
+        !document_set_text(fields, "grantType", "refresh_token") ||
+        !document_set_text(fields, "refreshToken", document_text(session, "refreshToken")))
+        return error_no_memory(err);
+    document_write(&body, fields);
+    if (body.failed)
         return error_no_memory(err);
     if (!login_write_proof(&proof, span_text(document_text(request->session, "dpopKey")), url.data,
                            login_wall_ms(request))) {

@@ -358,26 +358,13 @@ static void machine_read_reason(const struct document *document, const char *mis
     error_set(err, ERROR_DENIED, "%s sends no credentials: %s (%s)", machine_name, sentence, word);
 }
 
-/* As in the AWS CLI, credentials that have expired, or soon will, are used: the service that renews
- * them is out of order then, and DynamoDB may accept them. They are refreshed early. */
-static int64_t machine_extend(const struct machine_request *request, int64_t expires_ms)
-{
-    const struct credentials_context *context = request->base.provider->context;
-    struct clock *clock = loop_clock(context->loop);
-    int64_t early_ms = clock->wall_ms(clock) + CREDENTIALS_EARLY_MS;
-    if (expires_ms >= early_ms)
-        return expires_ms;
-    log_line(context->log, LOG_LEVEL_WARNING,
-             "%s sends credentials that end in %lld s; they are used, and refreshed soon",
-             machine_name, (long long)(expires_ms - clock->wall_ms(clock)) / 1000);
-    return early_ms;
-}
-
 static enum credentials_found machine_read_credentials(const struct machine_request *request,
                                                        const struct document *document,
                                                        struct credentials *out, struct error *err)
 {
     static const char *const needed[] = {"AccessKeyId", "SecretAccessKey", "Token", "Expiration"};
+    const struct credentials_context *context = request->base.provider->context;
+    struct clock *clock = loop_clock(context->loop);
     CLEAN_UP(buf_clean_up) struct buf origin = {0};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (!document_word(document, needed[i])) {
@@ -390,7 +377,16 @@ static enum credentials_found machine_read_credentials(const struct machine_requ
         return CREDENTIALS_FAILED;
     }
     out->method = "iam-role";
-    out->expires_wall_ms = machine_extend(request, expires.ms);
+    /* As in the AWS CLI, credentials that have expired, or soon will, are used: the service that
+     * renews them is out of order then, and DynamoDB may accept them. They are refreshed early. */
+    int64_t now_ms = clock->wall_ms(clock);
+    out->expires_wall_ms = expires.ms;
+    if (expires.ms < now_ms + CREDENTIALS_EARLY_MS) {
+        log_line(context->log, LOG_LEVEL_WARNING,
+                 "%s sends credentials that end in %lld s; they are used, and refreshed soon",
+                 machine_name, (long long)(expires.ms - now_ms) / 1000);
+        out->expires_wall_ms = now_ms + CREDENTIALS_EARLY_MS;
+    }
     buf_printf(&origin, "instance metadata, role %s", request->role);
     if (!origin.failed && credentials_fill(out, span_text(document_text(document, "AccessKeyId")),
                                            span_text(document_text(document, "SecretAccessKey")),
@@ -417,20 +413,6 @@ static void machine_on_credentials(struct machine_request *request,
     credentials_request_finish(&request->base, &result);
 }
 
-static bool machine_read_role_name(struct machine_request *request, struct span text)
-{
-    while (text.size > 0 && (text.data[text.size - 1] == '\n' || text.data[text.size - 1] == '\r'))
-        text.size--;
-    if (text.size == 0 || text.size >= sizeof request->role)
-        return false;
-    for (size_t i = 0; i < text.size; i++)
-        if (text.data[i] <= ' ' || text.data[i] > '~' || strchr("/?#%\\\"<>", text.data[i]))
-            return false;
-    memcpy(request->role, text.data, text.size);
-    request->role[text.size] = '\0';
-    return true;
-}
-
 static void machine_on_role_name(struct machine_request *request, const struct machine_result *from)
 {
     struct machine_result failed = {.found = MACHINE_FAILED};
@@ -439,7 +421,16 @@ static void machine_on_role_name(struct machine_request *request, const struct m
         machine_report_without(request, from);
         return;
     }
-    if (machine_read_role_name(request, from->text)) {
+    struct span text = from->text;
+    while (text.size > 0 && (text.data[text.size - 1] == '\n' || text.data[text.size - 1] == '\r'))
+        text.size--;
+    bool is_name = text.size > 0 && text.size < sizeof request->role;
+    for (size_t i = 0; i < text.size; i++)
+        is_name = is_name && text.data[i] > ' ' && text.data[i] <= '~' &&
+                  !strchr("/?#%\\\"<>", text.data[i]);
+    if (is_name) {
+        memcpy(request->role, text.data, text.size);
+        request->role[text.size] = '\0';
         buf_printf(&path, ROLES "%s", request->role);
         if (!path.failed) {
             machine_read(request, path.data, local_call_has_document, machine_on_credentials);

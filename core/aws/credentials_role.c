@@ -104,27 +104,6 @@ static const struct {
                                                       "machine, or it has no role"},
 };
 
-static void role_explain_token(const struct role *role, const char *name, const struct error *why,
-                               struct error *err)
-{
-    if (strncmp(why->code, "ExpiredToken", strlen("ExpiredToken")) == 0)
-        error_set(err, ERROR_EXPIRED,
-                  "the token in %.300s has expired: %.400s; the program that writes the file must "
-                  "renew it (in a pod: the kubelet)",
-                  role->token_file, why->text);
-    else if (strcmp(why->code, "AccessDenied") == 0)
-        error_set(err, ERROR_DENIED,
-                  "%.400s does not accept the token in %.300s: %.400s; the role's trust policy "
-                  "needs a statement that allows sts:AssumeRoleWithWebIdentity to the token's "
-                  "issuer, audience and subject",
-                  name, role->token_file, why->text);
-    else
-        error_set(err, ERROR_DENIED,
-                  "%.400s could not be assumed with the token in %.300s: %.400s; check the role's "
-                  "name and the token's subject",
-                  name, role->token_file, why->text);
-}
-
 static void role_explain_signed(const struct role_request *request, const char *name,
                                 const struct error *why, struct error *err)
 {
@@ -174,10 +153,24 @@ static void role_explain(const struct role_request *request, const struct error 
     if (why->kind != ERROR_DENIED)
         return;
     role_write_name(&name, role);
-    if (role->token_file)
-        role_explain_token(role, buf_text(&name), why, err);
-    else
+    if (!role->token_file)
         role_explain_signed(request, buf_text(&name), why, err);
+    else if (strncmp(why->code, "ExpiredToken", strlen("ExpiredToken")) == 0)
+        error_set(err, ERROR_EXPIRED,
+                  "the token in %.300s has expired: %.400s; the program that writes the file must "
+                  "renew it (in a pod: the kubelet)",
+                  role->token_file, why->text);
+    else if (strcmp(why->code, "AccessDenied") == 0)
+        error_set(err, ERROR_DENIED,
+                  "%.400s does not accept the token in %.300s: %.400s; the role's trust policy "
+                  "needs a statement that allows sts:AssumeRoleWithWebIdentity to the token's "
+                  "issuer, audience and subject",
+                  buf_text(&name), role->token_file, why->text);
+    else
+        error_set(err, ERROR_DENIED,
+                  "%.400s could not be assumed with the token in %.300s: %.400s; check the role's "
+                  "name and the token's subject",
+                  buf_text(&name), role->token_file, why->text);
     token_call_copy_fault(err, why);
 }
 
@@ -227,20 +220,6 @@ static void role_fail_without_memory(struct role_request *request)
 
 /* The signer. */
 
-static struct credentials_provider *role_new_signer_provider(const struct role_signer *signer)
-{
-    switch (signer->kind) {
-    case ROLE_SIGNED_BY_PROFILE:
-        return signer->context.new_chain(&signer->context);
-    case ROLE_SIGNED_BY_CONTAINER:
-        return credentials_container_new(&signer->context);
-    case ROLE_SIGNED_BY_MACHINE:
-        return credentials_machine_new(&signer->context);
-    default:
-        return credentials_env_new(&signer->context);
-    }
-}
-
 /* Replaces the signer of another plan. False when memory ran out. */
 static bool role_set_signer(struct role_provider *provider, const struct role_plan *plan)
 {
@@ -262,7 +241,11 @@ static bool role_set_signer(struct role_provider *provider, const struct role_pl
     signer->context.is_source = plan->source;
     if (plan->source)
         signer->context.profile = signer->profile;
-    struct credentials_provider *own = role_new_signer_provider(signer);
+    struct credentials_provider *own =
+        plan->signers == ROLE_SIGNED_BY_PROFILE     ? signer->context.new_chain(&signer->context)
+        : plan->signers == ROLE_SIGNED_BY_CONTAINER ? credentials_container_new(&signer->context)
+        : plan->signers == ROLE_SIGNED_BY_MACHINE   ? credentials_machine_new(&signer->context)
+                                                    : credentials_env_new(&signer->context);
     if (own)
         signer->provider = credentials_cache_new(own);
     return signer->provider;

@@ -131,26 +131,11 @@ static bool sso_check_values(const struct sso_request *request, struct error *er
            sso_fail_profile(request, "has an invalid sso_region; correct it", err);
 }
 
-/* The name of the cache's file is a digest of the arguments in the order of their names. */
-static char *sso_cache_path(const struct sso_request *request)
-{
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    const char *session = request->session;
-    buf_add_text(&text, "{\"accountId\":");
-    json_write_ascii(&text, span_text(request->values[SSO_ACCOUNT]));
-    buf_add_text(&text, ",\"roleName\":");
-    json_write_ascii(&text, span_text(request->values[SSO_ROLE]));
-    buf_add_text(&text, session ? ",\"sessionName\":" : ",\"startUrl\":");
-    json_write_ascii(&text, span_text(session ? session : request->values[SSO_START_URL]));
-    buf_add_text(&text, "}");
-    return text.failed ? NULL : cli_cache_path(buf_span(&text));
-}
-
 static enum credentials_found sso_read_profile(struct sso_request *request, struct error *err)
 {
     const struct credentials_context *context = request->base.provider->context;
     const struct profiles *profiles = context->profiles;
-    CLEAN_UP(buf_clean_up) struct buf origin = {0};
+    CLEAN_UP(buf_clean_up) struct buf origin = {0}, arguments = {0};
     struct span value;
     for (size_t i = 0; i < SSO_KEYS; i++)
         if (profiles_get(profiles, context->profile, sso_keys[i], &value) &&
@@ -169,7 +154,16 @@ static enum credentials_found sso_read_profile(struct sso_request *request, stru
                         : PROFILE_CREDENTIALS,
                     context->profile, &origin);
     request->origin = buf_steal(&origin, NULL);
-    request->cache = sso_cache_path(request);
+    /* The name of the cache's file is a digest of the arguments in the order of their names. */
+    const char *session = request->session;
+    buf_add_text(&arguments, "{\"accountId\":");
+    json_write_ascii(&arguments, span_text(request->values[SSO_ACCOUNT]));
+    buf_add_text(&arguments, ",\"roleName\":");
+    json_write_ascii(&arguments, span_text(request->values[SSO_ROLE]));
+    buf_add_text(&arguments, session ? ",\"sessionName\":" : ",\"startUrl\":");
+    json_write_ascii(&arguments, span_text(session ? session : request->values[SSO_START_URL]));
+    buf_add_text(&arguments, "}");
+    request->cache = arguments.failed ? NULL : cli_cache_path(buf_span(&arguments));
     if (request->origin && request->cache)
         return CREDENTIALS_FOUND;
     error_no_memory(err);

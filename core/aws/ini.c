@@ -177,12 +177,18 @@ static bool ini_make_room(void **array, size_t count, size_t *capacity, size_t i
 
 /* Sections. */
 
-static bool ini_add_section(struct ini_parser *parser, struct span header, bool *was_there)
+/* [DEFAULT] may occur several times, any other section once. */
+static bool ini_begin_section(struct ini_parser *parser, struct span header)
 {
     struct ini *ini = parser->ini;
     struct wanted_header wanted = {ini, header};
-    uint32_t before;
+    bool is_defaults = span_is(header, "DEFAULT");
     void *sections = ini->sections;
+    uint32_t before;
+    parser->key = INI_NONE;
+    parser->section = ini->defaults;
+    if (is_defaults && ini->defaults != INI_NONE)
+        return true;
     if (!ini_make_room(&sections, ini->section_count, &ini->section_capacity,
                        sizeof *ini->sections))
         return error_no_memory(parser->err);
@@ -191,27 +197,10 @@ static bool ini_add_section(struct ini_parser *parser, struct span header, bool 
     if (!slots_put(&ini->by_header, slots_hash_text(slots_hash_start(), header), ini_is_header,
                    &wanted, (uint32_t)ini->section_count, &before))
         return error_no_memory(parser->err);
-    *was_there = before != SLOTS_NONE;
     parser->section = ini->section_count++;
-    return true;
-}
-
-/* [DEFAULT] may occur several times, any other section once. */
-static bool ini_begin_section(struct ini_parser *parser, struct span header)
-{
-    struct ini *ini = parser->ini;
-    bool is_defaults = span_is(header, "DEFAULT"), was_there = false;
-    parser->key = INI_NONE;
-    parser->section = ini->defaults;
-    if (!is_defaults || ini->defaults == INI_NONE) {
-        if (!ini_add_section(parser, header, &was_there))
-            return false;
-        if (was_there)
-            return ini_fail(parser, "the section is a duplicate");
-    }
     if (is_defaults)
         ini->defaults = parser->section;
-    return true;
+    return before == SLOTS_NONE || ini_fail(parser, "the section is a duplicate");
 }
 
 /* Keys. */

@@ -70,24 +70,6 @@ bool retry_is_transient(const char *code)
     return retry_has_code(code, codes, sizeof codes / sizeof codes[0]);
 }
 
-static bool retry_is_worthwhile(const struct error *err)
-{
-    int status = err->http_status;
-    if (retry_is_throttle(err->code) || retry_is_transient(err->code) || status == 500 ||
-        status == 502 || status == 503 || status == 504)
-        return true;
-    switch (err->kind) {
-    case ERROR_TIMED_OUT:
-    case ERROR_UNREACHABLE:
-    case ERROR_REFUSED:
-    case ERROR_RESET:
-    case ERROR_TLS:
-        return status == 0; /* the connection failed */
-    default:
-        return false;
-    }
-}
-
 int64_t retry_backoff_ms(struct retry *retry, bool throttle, unsigned attempt)
 {
     int64_t bound_ms = throttle ? THROTTLE_SCALE_MS : SCALE_MS;
@@ -106,9 +88,16 @@ int64_t retry_backoff_ms(struct retry *retry, bool throttle, unsigned attempt)
 bool retry_again(struct retry *retry, const struct error *err, unsigned attempt,
                  int64_t server_delay_ms, int64_t *delay_ms, unsigned *paid)
 {
-    if (attempt >= retry_attempts(retry) || !retry_is_worthwhile(err))
-        return false;
+    int status = err->http_status;
     bool throttle = retry_is_throttle(err->code);
+    bool service_failed = retry_is_transient(err->code) || status == 500 || status == 502 ||
+                          status == 503 || status == 504;
+    bool connection_failed =
+        status == 0 &&
+        (err->kind == ERROR_TIMED_OUT || err->kind == ERROR_UNREACHABLE ||
+         err->kind == ERROR_REFUSED || err->kind == ERROR_RESET || err->kind == ERROR_TLS);
+    if (attempt >= retry_attempts(retry) || !(throttle || service_failed || connection_failed))
+        return false;
     unsigned cost = throttle ? RETRY_THROTTLE_COST : RETRY_COST;
     if (retry->tokens < cost)
         return false;
@@ -190,13 +179,16 @@ void quotas_release(struct quotas *quotas, struct retry *retry)
 
 /* The clock. */
 
-/* "Wed, 18 Nov 2026 08:34:10 GMT". Not strptime, whose month names are those of the locale. */
-static bool retry_read_date(const char *text, int64_t *ms)
+bool retry_read_skew(const struct http_response *response, int64_t sent_wall_ms, int64_t *skew_ms)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const char *date = http_header(response, "Date");
     struct tm tm = {.tm_mon = -1};
     char month[4] = "";
-    if (sscanf(text, "%*3[A-Za-z], %2d %3s %4d %2d:%2d:%2d GMT", &tm.tm_mday, month, &tm.tm_year,
+    if (!date || http_header(response, "Age") || response->elapsed_ms > MAX_ROUND_TRIP_MS)
+        return false;
+    /* "Wed, 18 Nov 2026 08:34:10 GMT". Not strptime, whose month names are those of the locale. */
+    if (sscanf(date, "%*3[A-Za-z], %2d %3s %4d %2d:%2d:%2d GMT", &tm.tm_mday, month, &tm.tm_year,
                &tm.tm_hour, &tm.tm_min, &tm.tm_sec) != 6)
         return false;
     for (int i = 0; i < 12; i++)
@@ -205,18 +197,7 @@ static bool retry_read_date(const char *text, int64_t *ms)
     tm.tm_year -= 1900;
     if (tm.tm_mon < 0)
         return false;
-    *ms = (int64_t)timegm(&tm) * 1000;
-    return true;
-}
-
-bool retry_read_skew(const struct http_response *response, int64_t sent_wall_ms, int64_t *skew_ms)
-{
-    const char *date = http_header(response, "Date");
-    int64_t date_ms;
-    if (!date || http_header(response, "Age") || response->elapsed_ms > MAX_ROUND_TRIP_MS ||
-        !retry_read_date(date, &date_ms))
-        return false;
-    *skew_ms = date_ms - (sent_wall_ms + response->elapsed_ms / 2);
+    *skew_ms = (int64_t)timegm(&tm) * 1000 - (sent_wall_ms + response->elapsed_ms / 2);
     return true;
 }
 

@@ -88,22 +88,6 @@ static void role_plan_add_argument(struct buf *out, const char *name, const char
         json_write_ascii(out, span_text(value));
 }
 
-/* The name of the AWS CLI's file is a digest of the arguments as Python prints them. A session name
- * is among them only if the user has set it. */
-static void role_plan_find_cache(struct role_planner *in, struct role *role)
-{
-    CLEAN_UP(buf_clean_up) struct buf arguments = {0};
-    buf_add_char(&arguments, '{');
-    role_plan_add_argument(&arguments, "DurationSeconds", role->duration_seconds, true);
-    role_plan_add_argument(&arguments, "ExternalId", role->external_id, false);
-    role_plan_add_argument(&arguments, "RoleArn", role->arn, false);
-    role_plan_add_argument(&arguments, "RoleSessionName", role->session_name, false);
-    role_plan_add_argument(&arguments, "SerialNumber", role->mfa_serial, false);
-    buf_add_char(&arguments, '}');
-    role->cache = arguments.failed ? NULL : cli_cache_path(buf_span(&arguments));
-    in->no_memory = in->no_memory || !role->cache;
-}
-
 static struct role *role_plan_add(struct role_planner *in)
 {
     struct role_plan *plan = in->plan;
@@ -160,8 +144,18 @@ static bool role_plan_finish(struct role_planner *in, struct role *role, struct 
         return error_set(err, ERROR_DENIED,
                          "AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN, the role for the "
                          "token, is not; set it to the role's ARN");
-    role_plan_find_cache(in, role);
-    return !in->no_memory || error_no_memory(err);
+    /* The name of the AWS CLI's file is a digest of the arguments as Python prints them. A session
+     * name is among them only if the user has set it. */
+    CLEAN_UP(buf_clean_up) struct buf arguments = {0};
+    buf_add_char(&arguments, '{');
+    role_plan_add_argument(&arguments, "DurationSeconds", role->duration_seconds, true);
+    role_plan_add_argument(&arguments, "ExternalId", role->external_id, false);
+    role_plan_add_argument(&arguments, "RoleArn", role->arn, false);
+    role_plan_add_argument(&arguments, "RoleSessionName", role->session_name, false);
+    role_plan_add_argument(&arguments, "SerialNumber", role->mfa_serial, false);
+    buf_add_char(&arguments, '}');
+    role->cache = arguments.failed ? NULL : cli_cache_path(buf_span(&arguments));
+    return role->cache || error_no_memory(err);
 }
 
 /* Sources. */

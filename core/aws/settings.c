@@ -302,24 +302,6 @@ static bool settings_resolve_hosts(struct settings_lookup *in, struct error *err
                      aws_settings_origin(settings, AWS_SETTING_ACCOUNT_MODE));
 }
 
-/* The endpoint of SERVICE in the section [services NAME]. */
-static bool settings_find_in_services(struct settings_lookup *in, enum aws_service service,
-                                      const char *name, struct span *value)
-{
-    unsigned setting = AWS_SETTING_URLS + service;
-    CLEAN_UP(buf_clean_up) struct buf origin = {0};
-    if (!profile_get_nested(&in->profiles->config, "services", name, services[service].key,
-                            "endpoint_url", value) ||
-        value->size == 0)
-        return false;
-    settings_store_file_origin(in, setting, PROFILE_CONFIG);
-    const char *file = aws_settings_origin(in->settings, setting);
-    buf_printf(&origin, "%.*s[services %s]", (int)strcspn(file, "["), file, name);
-    settings_store_origin(in, setting, buf_text(&origin));
-    in->no_memory = in->no_memory || origin.failed;
-    return true;
-}
-
 /* Variables come first, the general one too; then the profile's section of services; then the
  * profile. A section that does not exist is an error once the service is used. */
 static bool settings_find_url(struct settings_lookup *in, enum aws_service service,
@@ -340,8 +322,18 @@ static bool settings_find_url(struct settings_lookup *in, enum aws_service servi
                 settings_store(in, &settings->missing_services, section);
             return false;
         }
-        if (settings_find_in_services(in, service, buf_text(&name), url))
+        if (profile_get_nested(&in->profiles->config, "services", buf_text(&name),
+                               services[service].key, "endpoint_url", url) &&
+            url->size > 0) {
+            CLEAN_UP(buf_clean_up) struct buf origin = {0};
+            settings_store_file_origin(in, setting, PROFILE_CONFIG);
+            const char *file = aws_settings_origin(settings, setting);
+            buf_printf(&origin, "%.*s[services %s]", (int)strcspn(file, "["), file,
+                       buf_text(&name));
+            settings_store_origin(in, setting, buf_text(&origin));
+            in->no_memory = in->no_memory || origin.failed;
             return true;
+        }
     }
     return settings_find_in_profile(in, setting, "endpoint_url", url) && url->size > 0;
 }

@@ -204,30 +204,6 @@ static void sso_token_on_response(void *arg, struct document *response, const st
 static const char *const sso_token_needed[] = {"refreshToken", "clientId", "clientSecret",
                                                "registrationExpiresAt"};
 
-/* The same file is not refreshed again at once. After a failure with an expired token only a
- * refusal counts: a lost network may be back. */
-static bool sso_token_is_paused(const struct sso_token *token, const struct stored_stamp *stamp,
-                                bool valid)
-{
-    int64_t since_ms = loop_now_ms(token->loop) - token->tried_ms;
-    bool tried = stored_same(stamp, &token->tried);
-    if (valid)
-        return (tried || stored_same(stamp, &token->written)) && since_ms < SSO_TOKEN_PAUSE_MS;
-    return tried && token->why.kind == ERROR_DENIED && since_ms < CREDENTIALS_FAILURE_MS;
-}
-
-static bool sso_token_write_body(struct buf *out, const struct document *token)
-{
-    CLEAN_UP(document_clean_up) struct document *body = document_new();
-    bool whole = body && document_set_text(body, "grantType", "refresh_token");
-    for (size_t i = 0; i < 3; i++)
-        whole = whole && document_set_text(body, sso_token_needed[i],
-                                           document_text(token, sso_token_needed[i]));
-    if (whole)
-        document_write(out, body);
-    return whole && !out->failed;
-}
-
 /* Takes DRAFT over, in case of failure too. */
 static bool sso_token_start_refresh(struct sso_token *token,
                                     const struct credentials_context *context,
@@ -236,6 +212,7 @@ static bool sso_token_start_refresh(struct sso_token *token,
 {
     const char *ca_bundle = context->settings->ca_bundle;
     CLEAN_UP(buf_clean_up_secret) struct buf body = {0};
+    CLEAN_UP(document_clean_up) struct document *fields = document_new();
     CLEAN_UP(aws_endpoint_clean_up) struct aws_endpoint endpoint = {0};
     sso_token_end_refresh(token);
     token->draft = draft;
@@ -246,8 +223,15 @@ static bool sso_token_start_refresh(struct sso_token *token,
     token->ca_bundle = ca_bundle ? strdup(ca_bundle) : NULL;
     token->client = token_call_client(context);
     token->client.ca_bundle = token->ca_bundle;
-    if (!token->start_url || !token->region || (ca_bundle && !token->ca_bundle) ||
-        !sso_token_write_body(&body, draft))
+    if (!token->start_url || !token->region || (ca_bundle && !token->ca_bundle) || !fields ||
+        !document_set_text(fields, "grantType", "refresh_token"))
+        return error_no_memory(err);
+    for (size_t i = 0; i < 3; i++)
+        if (!document_set_text(fields, sso_token_needed[i],
+                               document_text(draft, sso_token_needed[i])))
+            return error_no_memory(err);
+    document_write(&body, fields);
+    if (body.failed)
         return error_no_memory(err);
     if (!aws_endpoint_init(&endpoint, context->settings, AWS_SSO_OIDC, login->region, NULL, err))
         return false;
@@ -279,8 +263,14 @@ static bool sso_token_refresh(struct sso_token *token, const struct credentials_
             return false;
     struct instant registered =
         instant_parse(span_text(document_text(*document, "registrationExpiresAt")));
-    if (waiter->served || !login->session || registered.ms <= sso_token_wall_ms(token) ||
-        sso_token_is_paused(token, stamp, valid))
+    /* The same file is not refreshed again at once. After a failure with an expired token only a
+     * refusal counts: a lost network may be back. */
+    int64_t since_ms = loop_now_ms(token->loop) - token->tried_ms;
+    bool tried = stored_same(stamp, &token->tried);
+    bool is_paused =
+        valid ? (tried || stored_same(stamp, &token->written)) && since_ms < SSO_TOKEN_PAUSE_MS
+              : tried && token->why.kind == ERROR_DENIED && since_ms < CREDENTIALS_FAILURE_MS;
+    if (waiter->served || !login->session || registered.ms <= sso_token_wall_ms(token) || is_paused)
         return false;
     struct document *draft = *document;
     *document = NULL;

@@ -27,21 +27,6 @@ void shares_clean_up(struct shares *shares)
     dict_clean_up(&shares->keys);
 }
 
-static struct share *shares_find(struct shares *shares, const char *key)
-{
-    size_t size = strlen(key);
-    struct dict_node *node = dict_find(&shares->keys, span_of(key, size));
-    if (node)
-        return (struct share *)node;
-    struct share *share = calloc(1, sizeof *share + size + 1);
-    if (!share)
-        return NULL;
-    memcpy(share->key, key, size);
-    share->dict_node.key = span_of(share->key, size);
-    dict_add(&shares->keys, &share->dict_node);
-    return share;
-}
-
 /* A key has at most its own share, and at most as many turns as are still free for all. So each new
  * key finds some, even if the keys before it hang with all of theirs. (With shares of 16 in a whole
  * of 64, the first three that hang have 16 each, the next ones 8, 4, 2, 1 and 1.) */
@@ -67,9 +52,16 @@ static void shares_unqueue(struct turn *turn)
 
 bool shares_enter(struct shares *shares, struct turn *turn, const char *key)
 {
-    struct share *share = shares_find(shares, key);
+    size_t size = strlen(key);
+    struct dict_node *node = dict_find(&shares->keys, span_of(key, size));
+    struct share *share = node ? (struct share *)node : calloc(1, sizeof *share + size + 1);
     if (!share)
         return false;
+    if (!node) {
+        memcpy(share->key, key, size);
+        share->dict_node.key = span_of(share->key, size);
+        dict_add(&shares->keys, &share->dict_node);
+    }
     *turn = (struct turn){.share = share};
     share->members++;
     bool is_first = list_is_empty(&share->waiting);
