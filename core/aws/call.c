@@ -287,6 +287,18 @@ static void envelope_write_header(struct envelope *envelope, const struct aws_he
     sorted[at] = to_sign;
 }
 
+static bool envelope_sign(struct envelope *envelope, const struct sigv4_request *request,
+                          const struct sigv4_scope *scope, const struct credentials *credentials)
+{
+    buf_reserve(&envelope->authorization, AUTHORIZATION_ROOM);
+    buf_add_text(&envelope->authorization, "Authorization: ");
+    if (!sigv4_authorization(&envelope->authorization, request, scope, credentials->access_key_id,
+                             credentials->secret_access_key))
+        return false;
+    envelope->headers[envelope->header_count++] = buf_text(&envelope->authorization);
+    return true;
+}
+
 /* WALL_MS is the service's time. CREDENTIALS are NULL for an unsigned request. False when OpenSSL
  * or memory failed. ENVELOPE, {0} before, needs clean-up in either case. */
 static bool envelope_write(struct envelope *envelope, const struct aws_request *request,
@@ -319,13 +331,7 @@ static bool envelope_write(struct envelope *envelope, const struct aws_request *
     struct sigv4_request to_sign = {request->method, request->path, request->query,
                                     sorted,          count,         request->body};
     struct sigv4_scope scope = {amz_date, request->region, request->service};
-    buf_reserve(&envelope->authorization, AUTHORIZATION_ROOM);
-    buf_add_text(&envelope->authorization, "Authorization: ");
-    if (!sigv4_authorization(&envelope->authorization, &to_sign, &scope, credentials->access_key_id,
-                             credentials->secret_access_key))
-        return false;
-    envelope->headers[envelope->header_count++] = buf_text(&envelope->authorization);
-    return true;
+    return envelope_sign(envelope, &to_sign, &scope, credentials);
 }
 
 /* An attempt. */

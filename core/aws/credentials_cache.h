@@ -22,14 +22,15 @@ enum {
  * out. */
 struct credentials_provider *credentials_cache_new(struct credentials_provider *provider);
 
-/* The credentials in the cache, or NULL if a request must wait for others. Valid until the loop
- * goes on. AGE gets a number that changes with the credentials. */
-const struct credentials *credentials_cache_held(struct credentials_provider *cache, unsigned *age);
+/* The credentials in the cache PROVIDER, or NULL if a request must wait for others. Valid until the
+ * loop goes on. AGE gets a number that changes with the credentials. */
+const struct credentials *credentials_cache_held(struct credentials_provider *provider,
+                                                 unsigned *age);
 
 /* The service refused the credentials of AGE: they are dropped, unless the cache has others
  * already. False if others cannot be found so soon: the cache keeps these, and another attempt is
  * useless. Keys in a profile file are read again each time, because the user may have corrected
  * them. */
-bool credentials_cache_refuse(struct credentials_provider *cache, unsigned age);
+bool credentials_cache_refuse(struct credentials_provider *provider, unsigned age);
 
 #endif

@@ -50,10 +50,28 @@ static size_t profile_find_section(const struct profile_file *file, const char *
 }
 
 /* The words of "profile x" are split as a shell splits them. As in the AWS CLI, a header of one
- * word or of three has no meaning, and only the beginning of the kind is compared. */
-static bool profile_name_sections(struct profile_file *file, enum profile_dialect dialect)
+ * word or of three has no meaning, and only the beginning of the kind is compared. False when
+ * memory ran out. */
+static bool profile_read_header(struct profile_file *file, struct profile_section *section,
+                                struct span header)
 {
     static const char *const kinds[] = {"profile", "sso-session", "services"};
+    CLEAN_UP(buf_clean_up) struct buf words = {0};
+    size_t count;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !section->kind; i++)
+        if (span_starts(header, span_text(kinds[i])))
+            section->kind = kinds[i];
+    if (!section->kind)
+        return true;
+    if (!shell_split(&words, header, &count) || count != 2)
+        section->kind = NULL;
+    else if (!words.failed)
+        section->name = arena_copy(&file->names, span_text(words.data + strlen(words.data) + 1));
+    return !words.failed && !file->names.failed;
+}
+
+static bool profile_name_sections(struct profile_file *file, enum profile_dialect dialect)
+{
     const struct ini *ini = &file->ini;
     file->sections = calloc(ini->section_count + 1, sizeof *file->sections);
     if (!file->sections)
@@ -61,29 +79,16 @@ static bool profile_name_sections(struct profile_file *file, enum profile_dialec
     for (size_t i = 0; i < ini->section_count; i++) {
         struct profile_section *section = &file->sections[i];
         struct span header = ini->sections[i].header;
-        bool is_plain = dialect == PROFILE_CREDENTIALS || span_is(header, "default");
-        CLEAN_UP(buf_clean_up) struct buf words = {0};
-        size_t count;
         uint32_t before;
         if (i == ini->defaults)
             continue;
-        if (is_plain)
+        if (dialect == PROFILE_CREDENTIALS || span_is(header, "default"))
             *section = (struct profile_section){"profile", header};
-        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && !section->kind; k++)
-            if (span_starts(header, span_text(kinds[k])))
-                section->kind = kinds[k];
-        if (!is_plain && section->kind && (!shell_split(&words, header, &count) || count != 2))
-            section->kind = NULL;
-        if (words.failed)
+        else if (!profile_read_header(file, section, header))
             return false;
-        if (!section->kind)
-            continue;
-        if (!is_plain)
-            section->name =
-                arena_copy(&file->names, span_text(words.data + strlen(words.data) + 1));
         struct wanted_section wanted = {file, span_text(section->kind), section->name};
-        if (file->names.failed || !slots_put(&file->by_name, profile_hash_section(&wanted),
-                                             profile_is_section, &wanted, (uint32_t)i, &before))
+        if (section->kind && !slots_put(&file->by_name, profile_hash_section(&wanted),
+                                        profile_is_section, &wanted, (uint32_t)i, &before))
             return false;
     }
     return true;

@@ -30,6 +30,7 @@ struct list {
 #define LIST_NEXT(each, type, member) LIST_OF((each)->member.next, type, member)
 #define LIST_PREVIOUS(each, type, member) LIST_OF((each)->member.previous, type, member)
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type in a declaration takes no parentheses */
 /* Visits each member. The body must not remove EACH; LIST_EACH_SAFE allows it, and forbids to
  * remove the member behind EACH. */
 #define LIST_EACH(type, each, list, member)                                                        \
@@ -38,6 +39,7 @@ struct list {
     for (type *each = LIST_FIRST(list, type, member),                                              \
               *each##_next = each ? LIST_NEXT(each, type, member) : NULL;                          \
          each; each = each##_next, each##_next = each ? LIST_NEXT(each, type, member) : NULL)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static inline void *list_container(struct list_node *node, size_t offset)
 {
