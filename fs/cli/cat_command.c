@@ -17,29 +17,23 @@ static void cat_take_file(void *arg, const struct tree_file *file, const struct 
     turn_end(turn, err);
 }
 
-/* A file made of a listing lacks the items of names that the directory cannot list. */
-static void cat_warn_of_placeholders(const struct path_turn *turn)
-{
-    struct error why;
-    CLEAN_UP(buf_clean_up) struct buf words = {0};
-    if (turn->place->selection || unlisted_is_none(&turn->tree, turn->place, &why))
-        return;
-    buf_printf(&words, "the items are incomplete: %s", why.text);
-    app_note(turn->app, LOG_LEVEL_WARNING, turn->path, buf_text(&words));
-}
-
-/* The next piece is made when this one is printed. */
+/* The next piece is made when this one is printed. The whole file lacks the items of names that the
+ * directory cannot list. */
 static void cat_take_piece(void *arg, const struct tree_piece *piece, const struct error *err)
 {
     struct path_turn *turn = arg;
+    struct error why;
+    CLEAN_UP(buf_clean_up) struct buf words = {0};
     if (piece)
         turn_print(turn, piece->bytes);
     if (piece && piece->more) {
         turn_pause(turn);
         return;
     }
-    if (piece)
-        cat_warn_of_placeholders(turn);
+    if (piece && !turn->place->selection && !unlisted_is_none(&turn->tree, turn->place, &why)) {
+        buf_printf(&words, "the items are incomplete: %s", why.text);
+        app_note(turn->app, LOG_LEVEL_WARNING, turn->path, buf_text(&words));
+    }
     turn_end(turn, err);
 }
 

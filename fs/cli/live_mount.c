@@ -177,24 +177,10 @@ static char *mounted_paths_fail(const struct mounted_paths *mounted, const char 
     return NULL;
 }
 
-/* The map is the text that the mount has read, or none. */
-static bool mounted_paths_inherit_map(struct mounted_paths *mounted, struct json record)
-{
-    struct options *options = &mounted->options;
-    CLEAN_UP(buf_clean_up) struct buf file = {0};
-    if (options->map || options->no_map)
-        return true;
-    options->no_map = !json_is(json_member(record, "map"), JSON_STRING);
-    buf_printf(&file, "%s/" CONTROL_NAME "/map.json", buf_text(&mounted->root));
-    if (!options->no_map)
-        options->map = arena_text(&mounted->arena, buf_span(&file));
-    return options->no_map || options->map;
-}
-
 /* Options of the command line take precedence. */
-static bool mounted_paths_inherit_options(struct mounted_paths *mounted, struct json record)
+static bool mounted_paths_inherit_options(struct mounted_paths *mounted, struct json mount)
 {
-    struct json value, name = json_first(json_member(record, "options"));
+    struct json value, name = json_first(json_member(mount, "options"));
     for (; json_present(name); name = json_next(value)) {
         CLEAN_UP(buf_clean_up) struct buf option = {0}, text = {0};
         value = json_next(name);
@@ -211,16 +197,25 @@ static bool mounted_paths_inherit_options(struct mounted_paths *mounted, struct 
     return true;
 }
 
+/* The map is the text that the mount has read, or none. */
 static bool mounted_paths_join(struct mounted_paths *mounted, struct span root)
 {
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, map = {0};
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    struct options *options = &mounted->options;
     buf_add_span(&mounted->root, root);
     int error = live_mount_read(buf_text(&mounted->root), CONTROL_MOUNT, &text) ? 0 : errno;
     if (!error && (!json_parse(&doc, buf_span(&text), JSON_STRICT, NULL) ||
-                   !mounted_paths_inherit_map(mounted, json_root(&doc)) ||
                    !mounted_paths_inherit_options(mounted, json_root(&doc))))
         error = EBADMSG;
+    if (!error && !options->map && !options->no_map) {
+        options->no_map = !json_is(json_member(json_root(&doc), "map"), JSON_STRING);
+        buf_printf(&map, "%s/" CONTROL_NAME "/map.json", buf_text(&mounted->root));
+        if (!options->no_map)
+            options->map = arena_text(&mounted->arena, buf_span(&map));
+        if (!options->no_map && !options->map)
+            error = ENOMEM;
+    }
     if (error)
         live_mount_fail(buf_text(&mounted->root), CONTROL_MOUNT, error);
     return !error;

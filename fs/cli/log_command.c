@@ -36,15 +36,6 @@ static struct span log_command_new_lines(struct span seen, struct span now, bool
     return now;
 }
 
-static struct span log_command_last_lines(struct span text, uint32_t count)
-{
-    size_t from = text.size;
-    for (uint32_t lines = 0; from > 0; from--)
-        if (text.data[from - 1] == '\n' && lines++ == count)
-            break;
-    return span_from(text, from);
-}
-
 /* False if standard output failed, or after a message. */
 static bool log_command_print(struct span lines, int *status)
 {
@@ -98,10 +89,11 @@ int log_command(const struct options *options, int argc, char **argv)
         return EXIT_FAILURE;
     if (!live_mount_read(buf_text(&root), name, &now))
         return live_mount_fail(buf_text(&root), "log", errno);
-    struct span all = buf_span(&now);
-    if (!log_command_print(options->lines ? log_command_last_lines(all, options->lines) : all,
-                           &status) ||
-        !options->follow)
+    size_t from = options->lines ? now.size : 0;
+    for (uint32_t lines = 0; from > 0; from--)
+        if (now.data[from - 1] == '\n' && lines++ == options->lines)
+            break;
+    if (!log_command_print(span_from(buf_span(&now), from), &status) || !options->follow)
         return status;
     struct log_follower log = {.root = buf_text(&root), .name = name};
     buf_move(&log.seen, &now);

@@ -62,7 +62,7 @@ struct option_words {
     int argc;
     char **argv;
     int at;
-    int kept;            /* words that are no options, with the command */
+    int count;           /* of words that are no options, with the command */
     const char *command; /* or NULL */
     struct options *options;
 };
@@ -151,7 +151,7 @@ static bool options_parse_letters(struct option_words *words)
     const char *word = words->argv[words->at];
     for (const char *letter = word + 1; *letter; letter++) {
         const struct option *option = options_find(span_text(""), *letter, NULL);
-        if (words->kept > 0 || !option || option->commands)
+        if (words->count > 0 || !option || option->commands)
             option = options_find(span_text(""), *letter, words->command);
         if (!option)
             return options_fail_letter(*letter, words->command);
@@ -213,11 +213,11 @@ int options_parse(struct options *options, int argc, char **argv)
         if (!ended && strcmp(word, "--") == 0)
             ended = true;
         else if (ended || !options_is_option(word))
-            argv[words.kept++] = word;
+            argv[words.count++] = word;
         else if (word[1] == '-' ? !options_parse_long(&words) : !options_parse_letters(&words))
             return -1;
     }
-    return options_check(options) ? words.kept : -1;
+    return options_check(options) ? words.count : -1;
 }
 
 static void options_set_typed_value(const struct option *option, size_t from,

@@ -164,19 +164,6 @@ static void path_queue_begin(struct path_turn *turn)
     turn->queue->ops->start(turn);
 }
 
-/* Begins or continues the front. */
-static void path_queue_resume(struct path_turn *turn)
-{
-    struct path_queue *queue = turn->queue;
-    turn->state = TURN_WORKING;
-    if (turn->confirms && !path_budget_allows(&queue->budget, turn, &turn->why))
-        turn->state = TURN_ENDED;
-    else if (turn->begun)
-        queue->ops->go_on(turn);
-    else
-        path_queue_begin(turn);
-}
-
 /* An error is reported in the order of the paths, as results are. */
 static void path_queue_take_place(void *arg, struct place *place, const struct error *err)
 {
@@ -229,7 +216,7 @@ static void path_queue_start_next(struct path_queue *queue)
     }
 }
 
-/* Prints what the front holds. True when the front has ended. */
+/* Prints what the front holds, and continues it if it is paused. True when it has ended. */
 static bool path_queue_print_front(struct path_queue *queue)
 {
     struct path_turn *turn = path_queue_turn(queue, queue->printed);
@@ -241,8 +228,15 @@ static bool path_queue_print_front(struct path_queue *queue)
         error_no_memory(&turn->why);
         turn->state = TURN_ENDED;
     }
-    if (turn->state == TURN_PAUSED && fflush(stdout) == 0)
-        path_queue_resume(turn);
+    if (turn->state == TURN_PAUSED && fflush(stdout) == 0) {
+        turn->state = TURN_WORKING;
+        if (turn->confirms && !path_budget_allows(&queue->budget, turn, &turn->why))
+            turn->state = TURN_ENDED;
+        else if (turn->begun)
+            queue->ops->go_on(turn);
+        else
+            path_queue_begin(turn);
+    }
     if (turn->state != TURN_ENDED)
         return false;
     if (turn->why.kind != ERROR_NONE)

@@ -112,22 +112,10 @@ static void progress_tick(void *arg)
         progress_draw(progress, now_ms);
 }
 
-/* The output of all modules passes through these streams. */
-static void progress_replace(struct progress *progress)
+struct progress *progress_start(struct loop *loop, const struct sources *sources)
 {
     static const cookie_io_functions_t out = {.write = progress_pass_out};
     static const cookie_io_functions_t err = {.write = progress_pass_err};
-    fflush(stdout);
-    progress->own_out = isatty(STDOUT_FILENO) ? fopencookie(progress, "w", out) : NULL;
-    progress->own_err = fopencookie(progress, "w", err);
-    if (progress->own_out && setvbuf(progress->own_out, NULL, _IOLBF, BUFSIZ) == 0)
-        stdout = progress->own_out;
-    if (progress->own_err && setvbuf(progress->own_err, NULL, _IOLBF, BUFSIZ) == 0)
-        stderr = progress->own_err;
-}
-
-struct progress *progress_start(struct loop *loop, const struct sources *sources)
-{
     const char *terminal = getenv("TERM");
     if (!isatty(STDERR_FILENO) || (terminal && strcmp(terminal, "dumb") == 0))
         return NULL;
@@ -136,7 +124,14 @@ struct progress *progress_start(struct loop *loop, const struct sources *sources
         return NULL;
     *progress = (struct progress){.loop = loop, .sources = sources, .out = stdout, .err = stderr};
     progress->start_ms = progress->quiet_ms = loop_now_ms(loop);
-    progress_replace(progress);
+    /* The output of all modules passes through these streams. */
+    fflush(stdout);
+    progress->own_out = isatty(STDOUT_FILENO) ? fopencookie(progress, "w", out) : NULL;
+    progress->own_err = fopencookie(progress, "w", err);
+    if (progress->own_out && setvbuf(progress->own_out, NULL, _IOLBF, BUFSIZ) == 0)
+        stdout = progress->own_out;
+    if (progress->own_err && setvbuf(progress->own_err, NULL, _IOLBF, BUFSIZ) == 0)
+        stderr = progress->own_err;
     progress_swap_actions(SIG_DFL, progress_erase_at_signal);
     loop_set_tick(loop, PROGRESS_PERIOD_MS, progress_tick, progress);
     return progress;

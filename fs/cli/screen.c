@@ -25,20 +25,6 @@ static void screen_fill_signals(sigset_t *set)
         sigaddset(set, numbers[i]);
 }
 
-/* Keys are read one by one and not shown. Ctrl-Z is disabled: the alternate screen would remain. */
-static void screen_take_keys(struct screen *screen)
-{
-    screen->reads_keys = tcgetattr(STDIN_FILENO, &screen->before) == 0;
-    struct termios keys = screen->before;
-    if (!screen->reads_keys)
-        return;
-    keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-    keys.c_cc[VMIN] = 1;
-    keys.c_cc[VTIME] = 0;
-    keys.c_cc[VSUSP] = _POSIX_VDISABLE;
-    tcsetattr(STDIN_FILENO, TCSANOW, &keys);
-}
-
 bool screen_open(struct screen *screen)
 {
     sigset_t set;
@@ -49,7 +35,15 @@ bool screen_open(struct screen *screen)
         sigprocmask(SIG_UNBLOCK, &set, NULL);
         return false;
     }
-    screen_take_keys(screen);
+    screen->reads_keys = tcgetattr(STDIN_FILENO, &screen->before) == 0;
+    struct termios keys = screen->before;
+    if (screen->reads_keys) { /* keys are read one by one, and not shown */
+        keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+        keys.c_cc[VMIN] = 1;
+        keys.c_cc[VTIME] = 0;
+        keys.c_cc[VSUSP] = _POSIX_VDISABLE; /* Ctrl-Z would leave the alternate screen */
+        tcsetattr(STDIN_FILENO, TCSANOW, &keys);
+    }
     fputs(SCREEN_OPEN, stdout);
     fflush(stdout);
     return true;
@@ -98,16 +92,6 @@ bool screen_show(struct span text)
     return fflush(stdout) == 0;
 }
 
-/* Keys other than q are ignored. The end of the input ends the display. */
-static enum screen_event screen_take_key(void)
-{
-    char key;
-    ssize_t got = read(STDIN_FILENO, &key, 1);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN))
-        return SCREEN_TIME;
-    return got <= 0 || key == 'q' || key == 'Q' ? SCREEN_END : SCREEN_TIME;
-}
-
 enum screen_event screen_wait(const struct screen *screen, int ms)
 {
     struct pollfd watched[] = {{.fd = screen->signals, .events = POLLIN},
@@ -122,5 +106,11 @@ enum screen_event screen_wait(const struct screen *screen, int ms)
         return info.ssi_signo == SIGWINCH ? SCREEN_RESIZED : SCREEN_END;
     if (watched[1].revents & (POLLERR | POLLHUP | POLLNVAL))
         return SCREEN_END;
-    return screen->reads_keys && watched[2].revents ? screen_take_key() : SCREEN_TIME;
+    if (!screen->reads_keys || !watched[2].revents)
+        return SCREEN_TIME;
+    char key;
+    ssize_t got = read(STDIN_FILENO, &key, 1);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return SCREEN_TIME;
+    return got <= 0 || key == 'q' || key == 'Q' ? SCREEN_END : SCREEN_TIME;
 }

@@ -42,28 +42,21 @@ static long long status_requests(struct json stats)
     return sum;
 }
 
-/* In local time. */
-static void status_write_start(struct json record, struct buf *out)
-{
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    char date[32];
-    struct tm local;
-    json_read_string(json_member(record, "started"), &text);
-    struct instant start = instant_parse(buf_span(&text));
-    time_t seconds = instant_timespec(start.ms).tv_sec;
-    localtime_r(&seconds, &local);
-    strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &local);
-    buf_add_text(out, start.known ? date : "-");
-}
-
-static void status_fill_cells(struct status_row *row, struct arena *arena, struct json record,
+static void status_fill_cells(struct status_row *row, struct arena *arena, struct json mount,
                               struct json stats)
 {
     CLEAN_UP(buf_clean_up)
-    struct buf map = {0}, shown = {0}, start = {0}, requests = {0}, rcu = {0};
-    json_read_string(json_member(record, "map"), &map);
+    struct buf map = {0}, shown = {0}, started = {0}, start = {0}, requests = {0}, rcu = {0};
+    char date[32];
+    struct tm local;
+    json_read_string(json_member(mount, "map"), &map);
     printable_add(&shown, map.size ? buf_span(&map) : SPAN_LITERAL("-"), "");
-    status_write_start(record, &start);
+    json_read_string(json_member(mount, "started"), &started);
+    struct instant instant = instant_parse(buf_span(&started));
+    time_t seconds = instant_timespec(instant.ms).tv_sec;
+    localtime_r(&seconds, &local);
+    strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &local);
+    buf_add_text(&start, instant.known ? date : "-");
     buf_printf(&requests, "%lld", status_requests(stats));
     buf_add_span(&rcu, json_raw(json_member(stats, "consumed_capacity")));
     const struct buf *const texts[STATUS_CELLS] = {NULL, &shown, &start, &requests, &rcu};
@@ -71,7 +64,7 @@ static void status_fill_cells(struct status_row *row, struct arena *arena, struc
         row->cells[i] = arena_text(arena, buf_span(texts[i]));
 }
 
-static void status_write_json(const char *root, const char *why, struct json record,
+static void status_write_json(const char *root, const char *why, struct json mount,
                               struct json stats, struct buf *out)
 {
     struct json_writer json = json_writer_to(out);
@@ -80,9 +73,9 @@ static void status_write_json(const char *root, const char *why, struct json rec
     if (why) {
         json_writer_add_text(&json, "error", why);
     } else {
-        json_writer_add_raw(&json, "map", json_raw(json_member(record, "map")));
-        json_writer_add_raw(&json, "started", json_raw(json_member(record, "started")));
-        json_writer_add_raw(&json, "pid", json_raw(json_member(record, "pid")));
+        json_writer_add_raw(&json, "map", json_raw(json_member(mount, "map")));
+        json_writer_add_raw(&json, "started", json_raw(json_member(mount, "started")));
+        json_writer_add_raw(&json, "pid", json_raw(json_member(mount, "pid")));
         json_writer_add_integer(&json, "requests", status_requests(stats));
         json_writer_add_raw(&json, "rcu", json_raw(json_member(stats, "consumed_capacity")));
     }
@@ -108,18 +101,18 @@ static const char *status_why(int error, const char *root)
 static void status_read_mount(const char *root, struct status_row *row, struct arena *arena,
                               struct buf *json)
 {
-    CLEAN_UP(json_clean_up) struct json_doc record = {0}, stats = {0};
-    CLEAN_UP(buf_clean_up) struct buf shown = {0}, record_text = {0}, stats_text = {0};
-    int error = status_read(root, CONTROL_MOUNT, &record_text, &record);
+    CLEAN_UP(json_clean_up) struct json_doc mount = {0}, stats = {0};
+    CLEAN_UP(buf_clean_up) struct buf shown = {0}, mount_text = {0}, stats_text = {0};
+    int error = status_read(root, CONTROL_MOUNT, &mount_text, &mount);
     if (!error)
         error = status_read(root, "stats.json", &stats_text, &stats);
     row->why = status_why(error, root);
     printable_add(&shown, span_text(root), "");
     row->cells[0] = arena_text(arena, buf_span(&shown));
     if (json)
-        status_write_json(root, row->why, json_root(&record), json_root(&stats), json);
+        status_write_json(root, row->why, json_root(&mount), json_root(&stats), json);
     else if (!row->why)
-        status_fill_cells(row, arena, json_root(&record), json_root(&stats));
+        status_fill_cells(row, arena, json_root(&mount), json_root(&stats));
 }
 
 static void status_print_row(const char *const cells[], const char *why, const int widths[])

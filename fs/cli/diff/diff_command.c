@@ -207,17 +207,6 @@ static void diff_take_pair(void *arg, struct span name)
                   diff_store_path(work, task->now, name), true);
 }
 
-static void diff_compare_folders(struct diff_work *work, const struct diff_task *task,
-                                 const struct place *before, const struct place *now)
-{
-    struct diff_directory one = {task->before, before}, other = {task->now, now};
-    work->current = task;
-    bool any = diff_directories_compare(&work->print, &one, &other, diff_take_pair, work);
-    if (!any && !task->listed)
-        log_line(&work->app->log, LOG_LEVEL_WARNING,
-                 "nothing was compared: neither %s nor %s has an entry", task->before, task->now);
-}
-
 static void diff_compare_task(struct diff_work *work, const struct diff_task *task)
 {
     struct error why;
@@ -238,10 +227,16 @@ static void diff_compare_task(struct diff_work *work, const struct diff_task *ta
     }
     if (first && diff_is_table(before.place) && diff_is_table(now.place))
         diff_compare_descriptions(work, task, before.place, now.place);
-    if (first)
-        diff_compare_folders(work, task, before.place, now.place);
-    else
+    if (!first) {
         diff_compare_files(work, task, &before, &now);
+        return;
+    }
+    struct diff_directory one = {task->before, before.place}, other = {task->now, now.place};
+    work->current = task;
+    bool any = diff_directories_compare(&work->print, &one, &other, diff_take_pair, work);
+    if (!any && !task->listed)
+        log_line(&work->app->log, LOG_LEVEL_WARNING,
+                 "nothing was compared: neither %s nor %s has an entry", task->before, task->now);
 }
 
 static int diff_compare_all(struct app *app, const char *before, const char *now)

@@ -86,19 +86,6 @@ static void diff_side_clean_up(struct diff_side *side)
     diff_entries_clean_up(&side->others);
 }
 
-/* The position of an item is the value of the ordering attribute, perhaps without the prefix. */
-static bool diff_side_read_order(const struct diff_side *side, struct json item,
-                                 struct arena *arena, struct value *out)
-{
-    struct value value;
-    if (!typed_scalar(item_attribute(item, side->order), arena, &value))
-        return false;
-    *out = (struct value){value.type, arena_copy(arena, value.bytes)};
-    if (side->strips_prefix && span_starts(out->bytes, buf_span(&side->prefix)))
-        out->bytes = span_from(out->bytes, side->prefix.size);
-    return !arena->failed;
-}
-
 static bool diff_side_take_entry(struct diff_side *side, const struct tree_entry *from)
 {
     bool is_item = json_present(from->item);
@@ -118,9 +105,15 @@ static bool diff_side_take_entry(struct diff_side *side, const struct tree_entry
         entry->item = arena_copy(&entries->arena, json_raw(from->item));
     else if (entry->has_content)
         entry->content = arena_copy(&entries->arena, from->content);
-    bool ok = !is_item || side->order.size == 0 ||
-              diff_side_read_order(side, from->item, &entries->arena, &entry->order);
-    return ok && !entries->arena.failed;
+    if (is_item && side->order.size > 0) {
+        struct value value;
+        if (!typed_scalar(item_attribute(from->item, side->order), &entries->arena, &value))
+            return false;
+        entry->order = (struct value){value.type, arena_copy(&entries->arena, value.bytes)};
+        if (side->strips_prefix && span_starts(entry->order.bytes, buf_span(&side->prefix)))
+            entry->order.bytes = span_from(entry->order.bytes, side->prefix.size);
+    }
+    return !entries->arena.failed;
 }
 
 static void diff_side_take_page(void *arg, const struct tree_entry *entries, size_t count,
@@ -161,21 +154,6 @@ static bool diff_side_find_prefix(struct diff_side *side)
     return list->entry_count > 0;
 }
 
-/* The sort key of the table orders the items of a partition, and is unique in it. That of an index
- * is not unique. */
-static void diff_side_find_order(struct diff_side *side)
-{
-    const struct read *query = side->plan->query;
-    if (query->index || query->sort_count != 1 || !diff_side_find_prefix(side))
-        return;
-    side->order = query->sort[0];
-    for (size_t i = 0; i < query->where_count; i++)
-        side->all_have_prefix = side->all_have_prefix ||
-                                (query->where[i].op == COND_BEGINS &&
-                                 span_equal(query->where[i].attribute, side->order) &&
-                                 span_starts(query->where[i].value.bytes, buf_span(&side->prefix)));
-}
-
 /* False with ERR. To be cleaned up in either case. */
 static bool diff_side_init(struct diff_side *side, struct app *app, const char *path,
                            const struct place *place, struct error *err)
@@ -185,31 +163,35 @@ static bool diff_side_init(struct diff_side *side, struct app *app, const char *
         side->plan = place_plan(place, err);
         if (!side->plan)
             return false;
-        diff_side_find_order(side);
+        const struct read *query = side->plan->query;
+        /* The sort key of the table orders the items of a partition, and is unique in it. That of
+         * an index is not unique. */
+        if (!query->index && query->sort_count == 1 && diff_side_find_prefix(side))
+            side->order = query->sort[0];
+        for (size_t i = 0; side->order.size > 0 && i < query->where_count; i++)
+            side->all_have_prefix =
+                side->all_have_prefix ||
+                (query->where[i].op == COND_BEGINS &&
+                 span_equal(query->where[i].attribute, side->order) &&
+                 span_starts(query->where[i].value.bytes, buf_span(&side->prefix)));
     }
     side->listing = tree_list_items(&app->tree, place, diff_side_take_page, side);
     return side->listing || error_no_memory(err);
 }
 
-/* Whether two listings have the same path of the map, or, without a map, the same generic path and
- * the same type of sort key. */
-static bool diff_side_is_same_path(const struct place *a, const struct place *b)
-{
-    const struct model *one = a->table, *other = b->table;
-    if (a->route->list == b->route->list)
-        return true;
-    return a->table_name && b->table_name &&
-           strcmp(a->route->list->path, b->route->list->path) == 0 && one->key_count == 2 &&
-           other->key_count == 2 && one->keys[1].type == other->keys[1].type;
-}
-
-/* Whether both sides have one order, in which equal names have equal positions. To be called once,
- * before the first diff_side_peek. */
+/* Whether both sides have one order, in which equal names have equal positions: they have the same
+ * path of the map, or, without a map, the same generic path and the same type of sort key. To be
+ * called once, before the first diff_side_peek. */
 static bool diff_side_align(struct diff_side *a, struct diff_side *b)
 {
     if (a->order.size == 0 || b->order.size == 0 ||
-        a->plan->query->descending != b->plan->query->descending ||
-        !diff_side_is_same_path(a->place, b->place))
+        a->plan->query->descending != b->plan->query->descending)
+        return false;
+    const struct place *x = a->place, *y = b->place;
+    if (x->route->list != y->route->list &&
+        (!x->table_name || !y->table_name ||
+         strcmp(x->route->list->path, y->route->list->path) != 0 || x->table->key_count != 2 ||
+         y->table->key_count != 2 || x->table->keys[1].type != y->table->keys[1].type))
         return false;
     bool same = span_equal(buf_span(&a->prefix), buf_span(&b->prefix));
     a->strips_prefix = b->strips_prefix = !same;
@@ -332,28 +314,20 @@ static void diff_holding_clean_up(struct diff_holding *holding)
 }
 
 /* A share of --cache-size may be held, as for a file made of a listing. */
-static bool diff_dirs_has_room(const struct diff_sides *sides, const struct diff_holding *holding,
-                               struct error *err)
-{
-    CLEAN_UP(buf_clean_up) struct buf most = {0};
-    size_t bytes = sides->print->app->tree.snapshot_bytes;
-    if (holding->bytes <= bytes)
-        return true;
-    size_write(bytes, &most);
-    return error_set(
-        err, ERROR_TOO_LARGE,
-        "has more than %s of items, which must be held because the other directory has "
-        "another order; compare parts of it, or use a larger --cache-size, of which a "
-        "quarter is for this",
-        buf_text(&most));
-}
-
 static bool diff_dirs_hold(const struct diff_sides *sides, struct diff_holding *holding,
                            const struct diff_entry *entry, struct error *err)
 {
     holding->bytes += entry->item.size + entry->name.size + sizeof(struct diff_held);
-    if (!diff_dirs_has_room(sides, holding, err))
-        return false;
+    size_t bytes = sides->print->app->tree.snapshot_bytes;
+    if (holding->bytes > bytes) {
+        CLEAN_UP(buf_clean_up) struct buf most = {0};
+        size_write(bytes, &most);
+        return error_set(err, ERROR_TOO_LARGE,
+                         "has more than %s of items, which must be held because the other "
+                         "directory has another order; compare parts of it, or use a larger "
+                         "--cache-size: a quarter of it is for this",
+                         buf_text(&most));
+    }
     struct diff_held *held = arena_alloc(&holding->arena, sizeof *held);
     if (!held)
         return error_no_memory(err);
