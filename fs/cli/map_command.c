@@ -54,21 +54,16 @@ struct drafting {
     struct drafting_table tables[DRAFTING_TABLES];
     size_t count;
     struct drafting_table *current; /* is being described or scanned */
-    bool hopeless;                  /* other tables would fail alike */
 
     /* ListTables, for a pattern or for the environments. */
     struct source_call *names_call;
     struct table_names names; /* of all tables, for the environments */
     size_t names_room;
     const char *pattern;
-    bool matched, failed_match;
-    bool left_out; /* a name that cannot be a path */
 
     /* The sample. */
     struct sample_reader reader;
     size_t scanned_items; /* of the current table */
-    bool is_at_end;       /* of the segment of the last page */
-    bool scan_failed;
 
     /* --from. */
     const char *file;
@@ -76,9 +71,15 @@ struct drafting {
     const char *live;                      /* the live table that is compared, */
     const struct declared_table *declared; /* with this one of the model */
     struct buf differences;                /* owned: a line each */
-    bool failed;                           /* a live table cannot be compared */
     struct span prefix;                    /* of live names, before those of the model */
     bool many_prefixes;
+    bool failed; /* a live table cannot be compared */
+
+    bool hopeless;              /* other tables would fail alike */
+    bool matched, failed_match; /* the pattern */
+    bool left_out;              /* a name that cannot be a path */
+    bool is_at_end;             /* of the segment of the last page */
+    bool scan_failed;
 };
 
 /* The exit status is EXIT_NOT_FOUND if all failures are proven to be "not found". A model is always
