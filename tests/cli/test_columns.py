@@ -123,7 +123,7 @@ def test_what_has_no_records_has_no_columns(ddbfs, proxy, path):
     for option in (["--columns", "status"], ["--count"]):
         assert "is no listing of records" in ddbfs("ls", *option, path, expect=1).stderr
     assert proxy.requests == []
-    assert "is one file" in ddbfs("ls", "--columns", "status", f"{COOL}@jsonl", expect=1).stderr
+    assert "is a file; --columns needs a directory" in ddbfs("ls", "--columns", "status", f"{COOL}@jsonl", expect=1).stderr
 
 
 # Counts
