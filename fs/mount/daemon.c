@@ -160,22 +160,16 @@ static bool daemon_new_session(struct mount *mount, const struct mount_options *
     return mount->session;
 }
 
-static bool daemon_mount_session(struct mount *mount, const struct daemon_start *start)
-{
-    if (start->is_mounted)
-        return fuse_session_mount(mount->session, start->mountpoint) == 0;
-    int lock = mountpoint_lock(start->mountpoint);
-    bool ok = lock != -1 && mountpoint_is_free(start->mountpoint, start->mount->nonempty) &&
-              fuse_session_mount(mount->session, start->mountpoint) == 0;
-    if (lock >= 0)
-        close(lock);
-    return ok;
-}
-
-static bool daemon_watch_kernel(struct daemon *daemon, const struct daemon_start *start)
+static bool daemon_mount_session(struct daemon *daemon, const struct daemon_start *start)
 {
     struct mount *mount = &daemon->mount;
-    if (!daemon_mount_session(mount, start) || !notifier_open_session(mount->session))
+    int lock = start->is_mounted ? MOUNTPOINT_NO_LOCK : mountpoint_lock(start->mountpoint);
+    bool ok = start->is_mounted ||
+              (lock != -1 && mountpoint_is_free(start->mountpoint, start->mount->nonempty));
+    ok = ok && fuse_session_mount(mount->session, start->mountpoint) == 0;
+    if (lock >= 0)
+        close(lock);
+    if (!ok || !notifier_open_session(mount->session))
         return false;
     int fd = fuse_session_fd(mount->session);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
@@ -212,7 +206,7 @@ static bool daemon_mount(struct daemon *daemon, const struct daemon_start *start
     app->tree.names.hide_secrets =
         (start->mount->allow_other || start->is_mounted) && !app->options->show_secrets;
     return daemon_watch_signals(daemon) && daemon_new_session(mount, start->mount) &&
-           daemon_watch_kernel(daemon, start);
+           daemon_mount_session(daemon, start);
 }
 
 /* The notifier may wait in the kernel for look-ups that the mount no longer serves. So requests are
@@ -300,18 +294,14 @@ static void daemon_on_greeting(struct mount *mount)
     daemon->ready_fd = -1;
 }
 
-static bool daemon_open_accounts(struct mount *mount)
-{
-    struct error why;
-    if (accounts_open(mount, mount->app->options->ledger, &why))
-        return true;
-    app_report_error(mount->app, NULL, &why);
-    return false;
-}
-
-/* The first requests are on the account of the mount itself. */
+/* Opens the accounts. The first requests are on an account of the mount itself. */
 static bool daemon_check_environments(struct mount *mount)
 {
+    struct error why;
+    if (!accounts_open(mount, mount->app->options->ledger, &why)) {
+        app_report_error(mount->app, NULL, &why);
+        return false;
+    }
     struct account *account = account_new(mount, getpid(), SPAN_LITERAL("/"));
     bool ok = start_check_environments(mount->app, account ? &account->payer : NULL);
     if (account)
@@ -339,8 +329,7 @@ static int daemon_serve(const struct daemon_start *start, int ready_fd)
                               : app_init_any(&app, options, cache_bytes);
     if (has_app && options->hedge)
         sources_hedge(app.sources);
-    if (has_app && daemon_open_accounts(&daemon.mount) &&
-        daemon_check_environments(&daemon.mount) && daemon_mount(&daemon, start) &&
+    if (has_app && daemon_check_environments(&daemon.mount) && daemon_mount(&daemon, start) &&
         (options->foreground || daemon_detach(&start->strays))) {
         app.log.write = journal_write;
         app.log.arg = daemon.mount.journal;

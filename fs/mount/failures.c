@@ -118,15 +118,6 @@ void failures_add(struct failures *failures, const struct failures_request *requ
         memcpy(failure->name, request->name.data, request->name.size);
 }
 
-/* A queued task sleeps once, and once more for each task that was released before it. */
-static bool failures_has_queued(struct recent_failure *failure, pid_t pid)
-{
-    if (!failure->queued || !sleepers_take(failure->queued, pid, failure->released + 2))
-        return false;
-    failure->released++;
-    return true;
-}
-
 int failures_find(struct failures *failures, const struct failures_request *request,
                   int64_t *since_ms)
 {
@@ -139,8 +130,11 @@ int failures_find(struct failures *failures, const struct failures_request *requ
             failure->pid = 0;
             return failure->error;
         }
-        if (!failures_has_queued(failure, request->pid))
+        /* a queued task sleeps once, and once more for each task that was released before it */
+        if (!failure->queued ||
+            !sleepers_take(failure->queued, request->pid, failure->released + 2))
             continue;
+        failure->released++;
         if (failure->error != EINTR)
             return failure->error;
         if (failure->since_ms < *since_ms)

@@ -344,14 +344,6 @@ struct node *nodes_find(struct nodes *nodes, uint64_t ino)
     return inode ? &inode->node : NULL;
 }
 
-/* A table without a map may have a new description since the directory was looked up. A place of
- * another map comes from a request that began before the map was read again. */
-static bool nodes_place_is_newer(const struct inode *inode, const struct place *place)
-{
-    const struct place *old = inode->node.place;
-    return !old || (place && place->map == old->map && place->table != old->table);
-}
-
 struct node *nodes_directory(struct nodes *nodes, struct node *parent, struct span name,
                              enum node_kind kind, struct place *place)
 {
@@ -361,7 +353,10 @@ struct node *nodes_directory(struct nodes *nodes, struct node *parent, struct sp
         nodes_pin(&inode->node);
     else
         inode = nodes_add_inode(nodes, parent, &identity, name);
-    if (!inode || !nodes_place_is_newer(inode, place)) {
+    /* A table without a map may have a new description since the directory was looked up. A place
+     * of another map comes from a request that began before the map was read again. */
+    const struct place *old = inode ? inode->node.place : NULL;
+    if (!inode || (old && (!place || place->map != old->map || place->table == old->table))) {
         place_destroy(place);
         return inode ? &inode->node : NULL;
     }
@@ -581,14 +576,6 @@ struct nodes_stats nodes_stats(const struct nodes *nodes)
  * Otherwise each look-up would drop the bytes of the look-up before it. */
 enum { LEAST_SHARE = 4 };
 
-static size_t budget_used(const struct budget *budget)
-{
-    size_t sum = 0;
-    for (int use = 0; use < BUDGET_USES; use++)
-        sum += budget->used[use];
-    return sum;
-}
-
 static bool budget_spare(struct budget *budget, enum budget_use use)
 {
     return budget->spare[use] && budget->spare[use](budget->arg[use]);
@@ -596,11 +583,12 @@ static bool budget_spare(struct budget *budget, enum budget_use use)
 
 void budget_add(struct budget *budget, enum budget_use use, size_t bytes)
 {
+    const size_t *used = budget->used;
     budget->used[use] += bytes;
-    while (budget_used(budget) > budget->limit) {
+    while (used[BUDGET_NODES] + used[BUDGET_LISTINGS] + used[BUDGET_CONTENTS] > budget->limit) {
         if (budget_spare(budget, BUDGET_LISTINGS))
             continue;
-        if (budget->used[BUDGET_CONTENTS] <= budget->limit / LEAST_SHARE ||
+        if (used[BUDGET_CONTENTS] <= budget->limit / LEAST_SHARE ||
             !budget_spare(budget, BUDGET_CONTENTS))
             return;
     }

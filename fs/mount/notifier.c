@@ -44,16 +44,6 @@ static void notifier_on_done(void *arg, uint32_t events)
     notice->done(notice);
 }
 
-static bool notifier_start_thread(struct notifier *notifier)
-{
-    sigset_t all, before;
-    sigfillset(&all); /* signals are for the loop */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool ok = pthread_create(&notifier->thread, NULL, notifier_work, notifier) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return ok;
-}
-
 static void notifier_close_pipe(int ends[2])
 {
     close(ends[0]);
@@ -63,6 +53,8 @@ static void notifier_close_pipe(int ends[2])
 struct notifier *notifier_new(struct loop *loop)
 {
     struct notifier *notifier = calloc(1, sizeof *notifier);
+    sigset_t all, before;
+    bool ok = false;
     if (!notifier)
         return NULL;
     if (pipe2(notifier->notices, O_CLOEXEC) != 0) {
@@ -72,7 +64,11 @@ struct notifier *notifier_new(struct loop *loop)
     fcntl(notifier->notices[1], F_SETFL, O_NONBLOCK); /* the loop never waits for the thread */
     if (pipe2(notifier->done, O_CLOEXEC) == 0) {
         notifier->io = loop_add_io(loop, notifier->done[0], EPOLLIN, notifier_on_done, notifier);
-        if (notifier->io && notifier_start_thread(notifier))
+        sigfillset(&all); /* signals are for the loop */
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        ok = notifier->io && pthread_create(&notifier->thread, NULL, notifier_work, notifier) == 0;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (ok)
             return notifier;
         loop_remove_io(notifier->io);
         notifier_close_pipe(notifier->done);

@@ -261,102 +261,6 @@ bool listings_wait_for(const struct listings *listings, const struct node *node)
     return false;
 }
 
-/* The TTL of items in a listing of PLACE: of the names of a query, or of the attributes of one
- * item; else that of the map. */
-static int64_t open_listing_items_ttl_ms(const struct place *place)
-{
-    if (place->kind == PLACE_ATTRS)
-        return place->route->file->ttl_ms;
-    return place->kind == PLACE_DIRECTORY && place->route->list ? place->route->list->ttl_ms
-                                                                : MAP_STRUCTURE_TTL_MS;
-}
-
-/* Lists /.ddbfs, without its refresh, or an empty mirror. False when memory ran out. */
-static bool open_listing_list_control(struct open_listing *listing);
-
-/* A new listing of NODE, which becomes its latest. */
-static struct open_listing *open_listing_new(struct listings *listings, struct node *node)
-{
-    struct open_listing *listing = calloc(1, sizeof *listing);
-    struct place *place = node->place ? place_copy(node->place) : NULL;
-    if (!listing || (node->place && !place)) {
-        free(listing);
-        place_destroy(place);
-        return NULL;
-    }
-    listing->all = listings;
-    listing->node = node;
-    listing->place = place;
-    listing->since_ms = open_listing_now_ms(listing);
-    listing->fresh_until_ms = listing->since_ms + (place ? open_listing_items_ttl_ms(place) : 0);
-    listing->read_ms = listing->since_ms;
-    listing->stale_until_ms =
-        listing->fresh_until_ms + (place ? listings->mount->app->tree.stale_ms : 0);
-    list_prepend(&listings->list, &listing->list_node);
-    nodes_pin(node);
-    struct open_listing *old = node->listing;
-    nodes_set_listing(node, listing);
-    if (old)
-        open_listing_set_before(listing, open_listing_may_substitute(old) ? old : old->before);
-    if (old && old != listing->before && old->handles == 0)
-        open_listing_free(old);
-    if (!place && !open_listing_list_control(listing)) {
-        open_listing_free(listing);
-        return NULL;
-    }
-    return listing;
-}
-
-/* A failed listing is read anew by the next opener. */
-static bool open_listing_is_fresh(const struct open_listing *listing)
-{
-    return listing && listing->state != LISTING_FAILED &&
-           open_listing_now_ms(listing) < listing->fresh_until_ms;
-}
-
-struct open_listing *open_listing_open(struct listings *listings, struct node *node, pid_t pid)
-{
-    bool is_shared = open_listing_is_fresh(node->listing);
-    struct open_listing *listing = is_shared ? node->listing : open_listing_new(listings, node);
-    if (!listing)
-        return NULL;
-    if (is_shared && listing->place) {
-        CLEAN_UP(buf_clean_up) struct buf path = {0};
-        nodes_path(node, span_text(""), &path);
-        if (!path.failed)
-            account_note_cached(listings->mount, pid, buf_span(&path), listing->place);
-    }
-    loop_remove_timer(listing->timer);
-    listing->timer = NULL;
-    listing->handles++;
-    return listing;
-}
-
-static void open_listing_on_expiry(void *arg)
-{
-    struct open_listing *listing = arg;
-    listing->timer = NULL;
-    open_listing_free(listing);
-}
-
-/* The latest listing is kept for other openers while it is fresh, or may be used in an outage, if
- * it is over; or if a limit refused a page of it. */
-void open_listing_close(struct open_listing *listing)
-{
-    if (--listing->handles > 0)
-        return;
-    bool is_latest = listing->node->listing == listing || listing->after;
-    bool may_substitute = open_listing_may_substitute(listing);
-    int64_t until_ms = may_substitute ? listing->stale_until_ms : listing->fresh_until_ms;
-    if (is_latest && (open_listing_is_over(listing) || listing->is_refused) &&
-        (open_listing_is_fresh(listing) || may_substitute))
-        listing->timer = loop_add_timer(open_listing_mount_of(listing)->app->loop,
-                                        until_ms - open_listing_now_ms(listing),
-                                        open_listing_on_expiry, listing);
-    if (!listing->timer)
-        open_listing_free(listing);
-}
-
 /* Entries by their names. */
 
 static struct span open_listing_name_of(const struct open_entry *entry)
@@ -433,13 +337,101 @@ static bool open_listing_add_entry(struct open_listing *listing, struct span nam
     return true;
 }
 
-static bool open_listing_list_control(struct open_listing *listing)
+/* The TTL of items in a listing of PLACE: of the names of a query, or of the attributes of one
+ * item; else that of the map. */
+static int64_t open_listing_items_ttl_ms(const struct place *place)
 {
-    bool ok = true;
-    for (size_t i = 0; listing->node->kind == NODE_CONTROL && control_names[i]; i++)
+    if (place->kind == PLACE_ATTRS)
+        return place->route->file->ttl_ms;
+    return place->kind == PLACE_DIRECTORY && place->route->list ? place->route->list->ttl_ms
+                                                                : MAP_STRUCTURE_TTL_MS;
+}
+
+/* A new listing of NODE, which becomes its latest. */
+static struct open_listing *open_listing_new(struct listings *listings, struct node *node)
+{
+    struct open_listing *listing = calloc(1, sizeof *listing);
+    struct place *place = node->place ? place_copy(node->place) : NULL;
+    if (!listing || (node->place && !place)) {
+        free(listing);
+        place_destroy(place);
+        return NULL;
+    }
+    listing->all = listings;
+    listing->node = node;
+    listing->place = place;
+    listing->since_ms = open_listing_now_ms(listing);
+    listing->fresh_until_ms = listing->since_ms + (place ? open_listing_items_ttl_ms(place) : 0);
+    listing->read_ms = listing->since_ms;
+    listing->stale_until_ms =
+        listing->fresh_until_ms + (place ? listings->mount->app->tree.stale_ms : 0);
+    list_prepend(&listings->list, &listing->list_node);
+    nodes_pin(node);
+    struct open_listing *old = node->listing;
+    nodes_set_listing(node, listing);
+    if (old)
+        open_listing_set_before(listing, open_listing_may_substitute(old) ? old : old->before);
+    if (old && old != listing->before && old->handles == 0)
+        open_listing_free(old);
+    if (place)
+        return listing;
+    bool ok = true; /* /.ddbfs has its files, and its mirror of the tree has no entries */
+    for (size_t i = 0; node->kind == NODE_CONTROL && control_names[i]; i++)
         ok = ok && open_listing_add_entry(listing, span_text(control_names[i]), false, NULL, 0);
     open_listing_become(listing, LISTING_WHOLE);
-    return ok;
+    if (!ok)
+        open_listing_free(listing);
+    return ok ? listing : NULL;
+}
+
+/* A failed listing is read anew by the next opener. */
+static bool open_listing_is_fresh(const struct open_listing *listing)
+{
+    return listing && listing->state != LISTING_FAILED &&
+           open_listing_now_ms(listing) < listing->fresh_until_ms;
+}
+
+struct open_listing *open_listing_open(struct listings *listings, struct node *node, pid_t pid)
+{
+    bool is_shared = open_listing_is_fresh(node->listing);
+    struct open_listing *listing = is_shared ? node->listing : open_listing_new(listings, node);
+    if (!listing)
+        return NULL;
+    if (is_shared && listing->place) {
+        CLEAN_UP(buf_clean_up) struct buf path = {0};
+        nodes_path(node, span_text(""), &path);
+        if (!path.failed)
+            account_note_cached(listings->mount, pid, buf_span(&path), listing->place);
+    }
+    loop_remove_timer(listing->timer);
+    listing->timer = NULL;
+    listing->handles++;
+    return listing;
+}
+
+static void open_listing_on_expiry(void *arg)
+{
+    struct open_listing *listing = arg;
+    listing->timer = NULL;
+    open_listing_free(listing);
+}
+
+/* The latest listing is kept for other openers while it is fresh, or may be used in an outage, if
+ * it is over; or if a limit refused a page of it. */
+void open_listing_close(struct open_listing *listing)
+{
+    if (--listing->handles > 0)
+        return;
+    bool is_latest = listing->node->listing == listing || listing->after;
+    bool may_substitute = open_listing_may_substitute(listing);
+    int64_t until_ms = may_substitute ? listing->stale_until_ms : listing->fresh_until_ms;
+    if (is_latest && (open_listing_is_over(listing) || listing->is_refused) &&
+        (open_listing_is_fresh(listing) || may_substitute))
+        listing->timer = loop_add_timer(open_listing_mount_of(listing)->app->loop,
+                                        until_ms - open_listing_now_ms(listing),
+                                        open_listing_on_expiry, listing);
+    if (!listing->timer)
+        open_listing_free(listing);
 }
 
 static int64_t open_listing_ttl_left_ms(const struct open_listing *listing,
@@ -559,17 +551,6 @@ static bool open_reply_add(struct open_reply *reply, struct open_listing *listin
     return true;
 }
 
-/* The kernel has not got the entries from FROM to END, and has looked up none of them. */
-static void open_reply_take_back(const struct open_reply *reply, struct open_listing *listing,
-                                 off_t from, off_t end)
-{
-    for (off_t at = from < DOTS ? DOTS : from; at < end; at++) {
-        const struct open_entry *entry = &listing->entries[at - DOTS];
-        if (open_listing_has_valid_node(listing, entry, reply->now_ms))
-            nodes_forget(open_listing_mount_of(listing)->nodes, entry->node->ino, 1);
-    }
-}
-
 /* Whether there is a reply from OFFSET on; if not, more entries may come. */
 static bool open_listing_has_reply(const struct open_listing *listing, off_t offset)
 {
@@ -593,27 +574,18 @@ static void open_listing_reply(struct open_listing *listing, fuse_req_t req, siz
     }
     while (at < end && open_reply_add(&reply, listing, at))
         at++;
-    if (fuse_reply_buf(req, reply.bytes, reply.used) != 0)
-        open_reply_take_back(&reply, listing, from, at);
+    bool ok = fuse_reply_buf(req, reply.bytes, reply.used) == 0;
     free(reply.bytes);
+    for (off_t lost = from < DOTS ? DOTS : from; !ok && lost < at; lost++) {
+        const struct open_entry *entry = &listing->entries[lost - DOTS];
+        if (open_listing_has_valid_node(listing, entry, reply.now_ms))
+            nodes_forget(open_listing_mount_of(listing)->nodes, entry->node->ino, 1);
+    }
 }
 
 /* Entries as they come. */
 
 static void open_listing_request_page(struct open_listing *listing, pid_t pid);
-
-/* One log line per wait: caller, path, number of entries, duration. */
-static void open_reader_log(const struct open_reader *reader)
-{
-    const struct open_listing *listing = reader->listing;
-    CLEAN_UP(buf_clean_up) struct buf path = {0}, word = {0};
-    nodes_path(listing->node, span_text(""), &path);
-    printable_add(&word, buf_span(&path), PRINTABLE_WORD);
-    log_line(&open_listing_mount_of(listing)->app->log, LOG_LEVEL_INFO,
-             "pid=%d path=%s listed=%zu %s ms=%lld", (int)reader->waiting.pid, buf_text(&word),
-             listing->count, listing->error ? strerrorname_np(listing->error) : "ok",
-             (long long)(open_listing_now_ms(listing) - reader->waiting.since_ms));
-}
 
 /* Adds a failure of the process PID to the journal. */
 static void open_listing_note_failure(const struct open_listing *listing, pid_t pid, int error,
@@ -630,13 +602,20 @@ static pid_t open_listing_pid_of_reader(const struct open_listing *listing)
     return reader ? reader->waiting.pid : 0;
 }
 
-/* Replies to the readers with entries, and requests more for the others. */
+/* Replies to the readers with entries, and requests more for the others. Each wait has a line in
+ * the log. */
 static void open_listing_reply_to_readers(struct open_listing *listing)
 {
+    CLEAN_UP(buf_clean_up) struct buf path = {0}, word = {0};
+    nodes_path(listing->node, span_text(""), &path);
+    printable_add(&word, buf_span(&path), PRINTABLE_WORD);
     LIST_EACH_SAFE (struct open_reader, reader, &listing->readers, node) {
         if (!open_listing_has_reply(listing, reader->offset))
             continue;
-        open_reader_log(reader);
+        log_line(&open_listing_mount_of(listing)->app->log, LOG_LEVEL_INFO,
+                 "pid=%d path=%s listed=%zu %s ms=%lld", (int)reader->waiting.pid, buf_text(&word),
+                 listing->count, listing->error ? strerrorname_np(listing->error) : "ok",
+                 (long long)(open_listing_now_ms(listing) - reader->waiting.since_ms));
         open_listing_reply(listing, waiting_take(&reader->waiting), reader->size, reader->offset);
         open_reader_free(reader);
     }
@@ -812,28 +791,20 @@ static bool open_listing_open_account(struct open_listing *listing, pid_t pid)
     return listing->account;
 }
 
-/* Whether the limits of the task PID leave anything for a further page. If not, the next reader
- * that still waits gets one. */
-static bool open_listing_may_continue(struct open_listing *listing, pid_t pid)
-{
-    struct error why;
-    if (!listing->pages || !place_is_listing(listing->place) ||
-        account_may_continue(listing->account, &why))
-        return true;
-    open_listing_refuse(listing, pid, &why);
-    if (!list_is_empty(&listing->readers))
-        open_listing_request_page(listing, open_listing_pid_of_reader(listing));
-    return false;
-}
-
-/* For the task PID. */
+/* For the task PID. If its limits refuse the page, the next reader that still waits requests it. */
 static void open_listing_request_page(struct open_listing *listing, pid_t pid)
 {
+    struct error why;
     if (listing->state != LISTING_IDLE)
         return;
     bool is_paid = open_listing_open_account(listing, pid);
-    if (is_paid && !open_listing_may_continue(listing, pid))
+    if (is_paid && listing->pages && place_is_listing(listing->place) &&
+        !account_may_continue(listing->account, &why)) {
+        open_listing_refuse(listing, pid, &why);
+        if (!list_is_empty(&listing->readers))
+            open_listing_request_page(listing, open_listing_pid_of_reader(listing));
         return;
+    }
     open_listing_become(listing, LISTING_REQUESTED);
     if (listing->pages && is_paid) {
         if (listing->page >= READ_AHEAD_FROM)

@@ -188,13 +188,6 @@ static void ops_look_up_in_map(fuse_req_t req, struct node *parent, struct span 
     parked_start(mount, req, &wanted);
 }
 
-/* The kernel may not check modes in a mount that another process made. */
-static bool ops_may_control(fuse_req_t req)
-{
-    uid_t caller = fuse_req_ctx(req)->uid;
-    return caller == 0 || caller == getuid() || caller == ops_mount_of(req)->uid;
-}
-
 static void ops_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
 {
     struct nodes *nodes = ops_mount_of(req)->nodes;
@@ -208,7 +201,10 @@ static void ops_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
         fuse_reply_err(req, ENAMETOOLONG);
         return;
     }
-    if ((parent->kind == NODE_CONTROL || parent->kind == NODE_REFRESH) && !ops_may_control(req)) {
+    /* The kernel may not check modes in a mount that another process made. */
+    uid_t caller = fuse_req_ctx(req)->uid;
+    if ((parent->kind == NODE_CONTROL || parent->kind == NODE_REFRESH) && caller != 0 &&
+        caller != getuid() && caller != ops_mount_of(req)->uid) {
         fuse_reply_err(req, EACCES);
         return;
     }
@@ -349,19 +345,6 @@ static void ops_readlink(fuse_req_t req, fuse_ino_t ino)
         fuse_reply_err(req, ENOMEM);
 }
 
-/* A placeholder is for names that no listing shows: the error and its reason say so. */
-static void ops_refuse_opendir(fuse_req_t req, const struct node *node)
-{
-    struct mount *mount = ops_mount_of(req);
-    struct error why;
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
-    unlisted_refuse(&mount->app->tree, node->place, &why);
-    nodes_path(node, span_text(""), &path);
-    journal_error(mount->journal, fuse_req_ctx(req)->pid, buf_span(&path), error_errno(why.kind),
-                  &why);
-    fuse_reply_err(req, error_errno(why.kind));
-}
-
 static void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 {
     struct mount *mount = ops_mount_of(req);
@@ -371,7 +354,14 @@ static void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *i
         return;
     }
     if (node->place && node->place->kind == PLACE_PLACEHOLDER) {
-        ops_refuse_opendir(req, node);
+        /* the error and its reason say that no listing shows these names */
+        struct error why;
+        CLEAN_UP(buf_clean_up) struct buf path = {0};
+        unlisted_refuse(&mount->app->tree, node->place, &why);
+        nodes_path(node, span_text(""), &path);
+        journal_error(mount->journal, fuse_req_ctx(req)->pid, buf_span(&path),
+                      error_errno(why.kind), &why);
+        fuse_reply_err(req, error_errno(why.kind));
         return;
     }
     struct open_listing *listing = open_listing_open(mount->listings, node, fuse_req_ctx(req)->pid);

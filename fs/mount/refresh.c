@@ -203,17 +203,6 @@ static bool refresh_has_waiters(const struct refresh_job *job)
     return false;
 }
 
-static bool refresh_forget_all(struct refresh *refresh)
-{
-    if (refresh->cannot_forget_all)
-        return false;
-    bool ok = notifier_forget_all_names(refresh->mount->session);
-    if (ok)
-        nodes_lose_all_names(refresh->mount->nodes);
-    refresh->cannot_forget_all = !ok && errno == EINVAL;
-    return ok;
-}
-
 /* Look-ups that wait in one of the directories begin again, after the notifier's turn. */
 static void refresh_send(struct refresh_job *job)
 {
@@ -265,9 +254,13 @@ void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req)
     /* The one write does not need the names: FEW_NAMES + 1 show that there are many. */
     refresh_collect_names(job, path, FEW_NAMES + 1);
     bool is_few = job->count <= FEW_NAMES && !refresh_has_waiters(job);
-    if (!is_few && refresh_forget_all(refresh)) {
-        refresh_finish(job, job->result);
-        return;
+    if (!is_few && !refresh->cannot_forget_all) {
+        if (notifier_forget_all_names(mount->session)) {
+            nodes_lose_all_names(mount->nodes);
+            refresh_finish(job, job->result);
+            return;
+        }
+        refresh->cannot_forget_all = errno == EINVAL;
     }
     if (job->count > FEW_NAMES)
         refresh_collect_names(job, path, SIZE_MAX);

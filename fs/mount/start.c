@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "core/base/ascii.h"
 #include "core/base/nearest.h"
 #include "core/base/printable.h"
 #include "core/base/shell.h"
@@ -89,32 +90,25 @@ static bool mount_options_report_unknown(struct span word)
     return mount_options_report_error(buf_span(&safe), buf_text(&why));
 }
 
-/* The number behind NAME= in WORD. */
-static bool mount_options_parse_number(struct span word, int base, unsigned long *out)
-{
-    char text[16], *end;
-    struct span value = span_from(word, mount_options_name_of(word).size + 1);
-    if (value.size == 0 || value.size >= sizeof text || value.data[0] < '0' || value.data[0] > '9')
-        return mount_options_report_error(word, "is not a number");
-    memcpy(text, value.data, value.size);
-    text[value.size] = '\0';
-    *out = strtoul(text, &end, base);
-    return (*end == '\0' && *out < UINT32_MAX) ||
-           mount_options_report_error(word, "is not a number");
-}
-
 /* uid=, gid= and umask=: *IS_KNOWN. False after a message. */
 static bool mount_options_set_mode(struct mount_options *mount, struct span word, bool *is_known)
 {
     bool is_uid = span_starts(word, SPAN_LITERAL("uid=")),
          is_gid = span_starts(word, SPAN_LITERAL("gid=")),
          is_umask = span_starts(word, SPAN_LITERAL("umask="));
-    unsigned long number;
+    char text[16], *end = text;
+    unsigned long number = 0;
     *is_known = is_uid || is_gid || is_umask;
     if (!*is_known)
         return true;
-    if (!mount_options_parse_number(word, is_umask ? 8 : 10, &number))
-        return false;
+    struct span value = span_from(word, mount_options_name_of(word).size + 1);
+    if (value.size > 0 && value.size < sizeof text && ascii_is_digit(value.data[0])) {
+        memcpy(text, value.data, value.size);
+        text[value.size] = '\0';
+        number = strtoul(text, &end, is_umask ? 8 : 10);
+    }
+    if (end == text || *end != '\0' || number >= UINT32_MAX)
+        return mount_options_report_error(word, "is not a number");
     if (is_uid)
         mount->uid = (uid_t)number;
     else if (is_gid)
