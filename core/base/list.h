@@ -33,6 +33,7 @@ struct list {
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type in a declaration takes no parentheses */
 /* Visits each member. The body must not remove EACH; LIST_EACH_SAFE allows it, and forbids to
  * remove the member behind EACH. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): TYPE and EACH are declared */
 #define LIST_EACH(type, each, list, member)                                                        \
     for (type *each = LIST_FIRST(list, type, member); each; each = LIST_NEXT(each, type, member))
 #define LIST_EACH_SAFE(type, each, list, member)                                                   \

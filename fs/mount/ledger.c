@@ -177,10 +177,12 @@ static bool ledger_writer_open(struct ledger_writer *writer, const char *path)
                    : slash       ? strndup(path, (size_t)(slash - path))
                                  : strdup(".");
     writer->name = strdup(slash ? slash + 1 : path);
-    if (folder && writer->name)
-        writer->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    else
+    if (!folder || !writer->name) {
+        free(folder);
         errno = ENOMEM;
+        return false;
+    }
+    writer->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (writer->folder >= 0)
         writer->file = ledger_writer_open_file(writer);
     int error = errno;

@@ -260,6 +260,33 @@ static void the_least_recently_used_bytes_go_first(void)
     close_scene(&scene);
 }
 
+/* The bytes that a thread may read are neither dropped nor freed. */
+static void lent_bytes_stay(void)
+{
+    struct scene scene;
+    struct span lent, bytes;
+    open_scene(&scene);
+    struct node *a = make_file(&scene, scene.root, "a", forty());
+    nodes_look_up(scene.nodes, a);
+    uint64_t ino = a->ino;
+    CHECK(nodes_lend_content(scene.nodes, a, &lent));
+    CHECK(!nodes_lend_content(scene.nodes, a, &bytes));
+    nodes_unpin(scene.nodes, a);
+    nodes_forget(scene.nodes, ino, 1);
+    struct node *b = make_file(&scene, scene.root, "b", forty());
+    struct node *c = make_file(&scene, scene.root, "c", forty());
+    struct node *d = make_file(&scene, scene.root, "d", forty());
+    CHECK(nodes_find(scene.nodes, ino) == a && nodes_content(scene.nodes, a, &bytes));
+    CHECK(bytes.data == lent.data && span_starts(lent, SPAN_LITERAL("xxxx")));
+    nodes_return_content(scene.nodes, a);
+    CHECK(!nodes_find(scene.nodes, ino));
+    nodes_unpin(scene.nodes, b);
+    nodes_unpin(scene.nodes, c);
+    nodes_unpin(scene.nodes, d);
+    CHECK_INT(scene.budget.used[BUDGET_CONTENTS], 0);
+    close_scene(&scene);
+}
+
 static bool restore(struct scene *scene, struct node *node, const char *bytes, int64_t mtime_ms,
                     bool secret)
 {
@@ -541,6 +568,7 @@ static const struct check_test tests[] = {
      a_child_keeps_the_directories_above_it_and_lets_them_go},
     {"many_nodes_leave_nothing", many_nodes_leave_nothing},
     {"the_least_recently_used_bytes_go_first", the_least_recently_used_bytes_go_first},
+    {"lent bytes stay", lent_bytes_stay},
     {"dropped_bytes_come_back_if_they_are_the_same", dropped_bytes_come_back_if_they_are_the_same},
     {"a_look_up_of_the_same_version_brings_dropped_bytes_back",
      a_look_up_of_the_same_version_brings_dropped_bytes_back},
