@@ -13,14 +13,14 @@ import sys
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 WORDS = {
-    "a question as the subject": r"(?:(?<=[.:;] )|^)(?:What|Who) (?!if\b)|\bwhoever\b|\bwhom\b"
+    "a question as the subject": r"(?:(?<=[.:;] )|^\s*)(?:What|Who) (?!if\b)|\bwhoever\b|\bwhom\b"
     r"|\bwhat (?:is|was|comes|came|stands|it has|there is)\b",
     "tell": r"\b(?:told|tells?|telling)\b",
     "ask": r"\b(?:asks?|asked)\b",
     "stand": r"\bstands?\b",
     "nobody": r"\b(?:nobody|somebody|anybody)\b",
     "none": r"\b(?:is|are|was|has|have) none\b",
-    "he": r"\b(?:he|him|his|himself)\b",
+    "he": r"\b(?:[Hh]e|him|[Hh]is|himself)\b",
     "so many, of which": r"\b[Ss]o (?:many|much|long|often)\b|\bof (?:which|whom)\b",
     "read unit": r"\bread units?\b",
 }
@@ -70,7 +70,7 @@ def findings(path, exceptions=()):
         flat = re.sub(r"\s", " ", prose)
         for name, pattern in WORDS.items():
             for match in re.finditer(pattern, flat):
-                if match[0] in ("What ", "Who ") and is_question(flat, match.end()):
+                if match[0].strip() in ("What", "Who") and is_question(flat, match.end()):
                     continue
                 line = text.count("\n", 0, start) + prose.count("\n", 0, match.start()) + 1
                 yield line, name, flat[max(0, match.start() - 30) : match.end() + 30].strip()
