@@ -530,8 +530,8 @@ REFUSED = {
     "prod/jobs/by-id/%": "empty",
     "prod/jobs/by-id/%FF": "UTF-8",
     "prod/index-settings/kl7a9h55/a#b": 'holds a "#"',
-    f"{SETTINGS}@/a%": "no name of an attribute",
-    "dev-a%": "no name of an environment",
+    f"{SETTINGS}@/a%": "not the name of an attribute",
+    "dev-a%": "not the name of an environment",
 }
 
 
