@@ -118,8 +118,8 @@ static bool route_words_is_stated(const struct map_pattern *pattern, const char 
     for (const char *at = pattern->path; (at = strchr(at, '{')); at++)
         if (strncmp(at + 1, param, size) == 0 && strchr("}*:", at[1 + size]))
             return true;
-    for (size_t i = 0; i < pattern->said_count; i++)
-        if (strcmp(pattern->said[i].param, param) == 0)
+    for (size_t i = 0; i < pattern->stated_count; i++)
+        if (strcmp(pattern->stated[i].param, param) == 0)
             return true;
     return false;
 }

@@ -146,34 +146,34 @@ struct compiling {
 };
 
 /* Copies a text of the declaration, which does not outlive the compilation, for the model. */
-static const char *compile_store(struct compiling *making, const char *text)
+static const char *compile_store(struct compiling *compiling, const char *text)
 {
-    return text ? arena_text(&making->model->arena, span_text(text)) : NULL;
+    return text ? arena_text(&compiling->model->arena, span_text(text)) : NULL;
 }
 
 /* The first readable record has the table's key attributes. */
-static bool compile_make_keys(struct compiling *making)
+static bool compile_make_keys(struct compiling *compiling)
 {
-    struct model *model = making->model;
-    const struct declared_record *first = making->table->records;
+    struct model *model = compiling->model;
+    const struct declared_record *first = compiling->table->records;
     while (first && first->broken)
         first = first->next;
     if (!first)
         return false;
     if (first->key_count == 0)
-        return findings_add(making->findings, first->at,
+        return findings_add(compiling->findings, first->at,
                             "record \"%s\" needs a format for each key attribute", first->name);
     for (size_t i = 0; i < first->key_count; i++)
         model->keys[model->key_count++] =
-            (struct map_key){.attribute = compile_store(making, first->keys[i].attribute)};
+            (struct map_key){.attribute = compile_store(compiling, first->keys[i].attribute)};
     return true;
 }
 
-static bool compile_make_kind(struct compiling *making, const struct declared_record *record,
+static bool compile_make_kind(struct compiling *compiling, const struct declared_record *record,
                               struct map_kind *kind)
 {
-    struct model *model = making->model;
-    *kind = (struct map_kind){.name = compile_store(making, record->name),
+    struct model *model = compiling->model;
+    *kind = (struct map_kind){.name = compile_store(compiling, record->name),
                               .line = record->at.line,
                               .column = record->at.column};
     for (size_t k = 0; k < record->key_count; k++) {
@@ -182,22 +182,22 @@ static bool compile_make_kind(struct compiling *making, const struct declared_re
         while (i < model->key_count && strcmp(model->keys[i].attribute, key->attribute) != 0)
             i++;
         if (i == model->key_count)
-            return findings_add(making->findings, key->at,
+            return findings_add(compiling->findings, key->at,
                                 "all records of a table have the same key attributes; \"%s\" is "
                                 "new",
                                 key->attribute);
         format_copy(&model->arena, &key->format, &kind->keys[i]);
     }
     return record->key_count == model->key_count ||
-           findings_add(making->findings, record->at,
+           findings_add(compiling->findings, record->at,
                         "record \"%s\" needs a format for each key attribute", record->name);
 }
 
 /* The kind of list "*", which has all items. A key attribute has the format that all kinds share,
  * or else is one open part. */
-static bool compile_make_any_kind(struct compiling *making)
+static bool compile_make_any_kind(struct compiling *compiling)
 {
-    struct model *model = making->model;
+    struct model *model = compiling->model;
     struct map_kind *any = arena_alloc(&model->arena, sizeof *any);
     if (!any)
         return false;
@@ -217,58 +217,58 @@ static bool compile_make_any_kind(struct compiling *making)
 }
 
 /* False if no kind is readable, so that no path can be compiled. */
-static bool compile_make_kinds(struct compiling *making)
+static bool compile_make_kinds(struct compiling *compiling)
 {
-    struct model *model = making->model;
+    struct model *model = compiling->model;
     struct map_kind **last = &model->kinds;
     const struct declared_record *record;
-    for (record = making->table->records; record; record = record->next) {
+    for (record = compiling->table->records; record; record = record->next) {
         struct map_kind *kind = arena_alloc(&model->arena, sizeof *kind);
         if (!kind)
             return false;
-        if (record->broken || !compile_make_kind(making, record, kind)) {
-            making->broken = true;
+        if (record->broken || !compile_make_kind(compiling, record, kind)) {
+            compiling->broken = true;
             continue;
         }
         *last = kind;
         last = &kind->next;
     }
-    return model->kinds && compile_make_any_kind(making);
+    return model->kinds && compile_make_any_kind(compiling);
 }
 
-static void compile_make_side(struct compiling *making, const struct declared_key *from,
+static void compile_make_side(struct compiling *compiling, const struct declared_key *from,
                               size_t count, struct map_key *to)
 {
     for (size_t i = 0; i < count; i++) {
-        to[i].attribute = compile_store(making, from[i].attribute);
-        format_copy(&making->model->arena, &from[i].format, &to[i].format);
+        to[i].attribute = compile_store(compiling, from[i].attribute);
+        format_copy(&compiling->model->arena, &from[i].format, &to[i].format);
     }
 }
 
-static bool compile_make_indexes(struct compiling *making)
+static bool compile_make_indexes(struct compiling *compiling)
 {
-    struct model *model = making->model;
+    struct model *model = compiling->model;
     struct map_index **last = &model->indexes;
     const struct declared_index *from;
-    for (from = making->table->indexes; from; from = from->next) {
+    for (from = compiling->table->indexes; from; from = from->next) {
         struct map_index *index = arena_alloc(&model->arena, sizeof *index);
         if (!index)
             return false;
-        making->broken = making->broken || from->broken;
+        compiling->broken = compiling->broken || from->broken;
         if (from->broken)
             continue;
-        index->name = compile_store(making, from->name);
+        index->name = compile_store(compiling, from->name);
         index->partition_count = from->partition_count;
         index->sort_count = from->sort_count;
         index->projects = from->projects;
         index->includes = arena_array(&model->arena, from->include_count, sizeof *index->includes);
         for (size_t i = 0; index->includes && i < from->include_count; i++)
-            index->includes[index->include_count++] = compile_store(making, from->includes[i]);
+            index->includes[index->include_count++] = compile_store(compiling, from->includes[i]);
         index->line = from->at.line;
         index->column = from->at.column;
         index->local = from->local;
-        compile_make_side(making, from->partition, from->partition_count, index->partition);
-        compile_make_side(making, from->sort, from->sort_count, index->sort);
+        compile_make_side(compiling, from->partition, from->partition_count, index->partition);
+        compile_make_side(compiling, from->sort, from->sort_count, index->sort);
         *last = index;
         last = &index->next;
     }
@@ -277,15 +277,15 @@ static bool compile_make_indexes(struct compiling *making)
 
 /* Formats of an index attribute that differ by kind. For a listing of "*" the attribute is one open
  * part. */
-static bool compile_make_by_kind(struct compiling *making, const struct declared_key *from,
+static bool compile_make_by_kind(struct compiling *compiling, const struct declared_key *from,
                                  struct map_key *to)
 {
-    struct model *model = making->model;
+    struct model *model = compiling->model;
     CLEAN_UP(buf_clean_up) struct buf open = {0};
     size_t count = 1;
     const struct declared_kind_format *each;
     if (model_is_key(model, from->attribute))
-        return findings_add(making->findings, from->at,
+        return findings_add(compiling->findings, from->at,
                             "%s is a key of the table, too; its formats are in \"records\"",
                             from->attribute);
     for (each = from->by_kind; each; each = each->next)
@@ -296,8 +296,8 @@ static bool compile_make_by_kind(struct compiling *making, const struct declared
     for (each = from->by_kind; each; each = each->next) {
         struct map_kind_format *format = &to->by_kind[to->by_kind_count];
         format->kind = model_find_kind(model, each->kind);
-        if (!format->kind && !making->broken)
-            findings_add(making->findings, each->at,
+        if (!format->kind && !compiling->broken)
+            findings_add(compiling->findings, each->at,
                          "\"records\" has no kind of the name \"%s\"; add it there", each->kind);
         if (!format->kind)
             continue;
@@ -315,25 +315,25 @@ static bool compile_make_by_kind(struct compiling *making, const struct declared
 }
 
 /* Completes the indexes, once the table's keys and kinds are complete. */
-static bool compile_join_indexes(struct compiling *making)
+static bool compile_join_indexes(struct compiling *compiling)
 {
-    struct model *model = making->model;
+    struct model *model = compiling->model;
     struct map_index *index = model->indexes;
     const struct declared_index *from;
-    for (from = making->table->indexes; from; from = from->next) {
+    for (from = compiling->table->indexes; from; from = from->next) {
         if (from->broken)
             continue;
         for (size_t i = 0; i < index->partition_count; i++)
             if (from->partition[i].by_kind &&
-                !compile_make_by_kind(making, &from->partition[i], &index->partition[i]))
+                !compile_make_by_kind(compiling, &from->partition[i], &index->partition[i]))
                 return false;
         for (size_t i = 0; i < index->sort_count; i++)
             if (from->sort[i].by_kind &&
-                !compile_make_by_kind(making, &from->sort[i], &index->sort[i]))
+                !compile_make_by_kind(compiling, &from->sort[i], &index->sort[i]))
                 return false;
         if (index->local && (index->partition_count != 1 ||
                              strcmp(index->partition[0].attribute, model->keys[0].attribute) != 0))
-            findings_add(making->findings, FINDING_AT(index),
+            findings_add(compiling->findings, FINDING_AT(index),
                          "a local index has the table's partition key, which is %s",
                          model->keys[0].attribute);
         index = index->next;
@@ -364,37 +364,31 @@ static bool compile_is_filtered(const struct declared_condition *conditions, con
     return false;
 }
 
-static bool compile_is_filtered_somewhere(const struct declared_table *table, const char *target)
+static void compile_set_types(struct compiling *compiling)
 {
-    for (const struct declared_path *path = table->paths; path; path = path->next)
-        if (compile_is_filtered(path->filters, target))
-            return true;
-    return false;
-}
-
-static void compile_set_types(struct compiling *making)
-{
-    struct model *model = making->model;
+    struct model *model = compiling->model;
     const struct declared_type *type;
-    for (type = making->table->types; type; type = type->next) {
+    for (type = compiling->table->types; type; type = type->next) {
         size_t found = compile_set_type(model->keys, model->key_count, type);
         for (struct map_index *index = model->indexes; index; index = index->next)
             found += compile_set_type(index->partition, index->partition_count, type) +
                      compile_set_type(index->sort, index->sort_count, type);
         if (found > 0 && type->type > VALUE_B)
-            findings_add(making->findings, type->at,
+            findings_add(compiling->findings, type->at,
                          "%s is a key, and so of type \"S\", \"N\" or \"B\"", type->attribute);
-        if (found == 0 && !making->broken &&
-            !compile_is_filtered_somewhere(making->table, type->attribute))
+        const struct declared_path *path = compiling->table->paths;
+        while (path && !compile_is_filtered(path->filters, type->attribute))
+            path = path->next;
+        if (found == 0 && !compiling->broken && !path)
             findings_add(
-                making->findings, type->at,
+                compiling->findings, type->at,
                 "\"%s\" is neither a key attribute of the table or its indexes, nor in a filter",
                 type->attribute);
     }
 }
 
 /* A number or a binary has no parts: its format is a whole parameter, or one fixed value. */
-static void compile_set_format_type(struct compiling *making, const struct map_key *key,
+static void compile_set_format_type(struct compiling *compiling, const struct map_key *key,
                                     struct format *format, struct finding_at at)
 {
     struct error err;
@@ -403,91 +397,93 @@ static void compile_set_format_type(struct compiling *making, const struct map_k
     for (size_t i = 0; i < format->count; i++) {
         format->pieces[i].type = key->type;
         if (format_is_spelled(&format->pieces[i]))
-            findings_add(making->findings, at,
+            findings_add(compiling->findings, at,
                          "%s is %s, which has no spelling: remove the colon and the text behind it",
                          key->attribute, key->type == VALUE_N ? "a number" : "binary");
     }
     if (format_whole_param(format) || (format_is_literal(format) && key->type == VALUE_B))
         return;
     if (!format_is_literal(format))
-        findings_add(making->findings, at,
+        findings_add(compiling->findings, at,
                      "%s is %s, which has no parts: its format is one whole part, \"{%s}\", or a "
                      "fixed value",
                      key->attribute, key->type == VALUE_N ? "a number" : "binary", key->attribute);
     else if (!operand_check(key->attribute, key->type, format_literal(format), &err))
-        findings_add(making->findings, at, "%s", err.text);
+        findings_add(compiling->findings, at, "%s", err.text);
 }
 
-static void compile_set_side_types(struct compiling *making, struct map_key *keys, size_t count,
+static void compile_set_side_types(struct compiling *compiling, struct map_key *keys, size_t count,
                                    struct finding_at at)
 {
     for (size_t i = 0; i < count; i++) {
-        compile_set_format_type(making, &keys[i], &keys[i].format, at);
+        compile_set_format_type(compiling, &keys[i], &keys[i].format, at);
         for (size_t k = 0; k < keys[i].by_kind_count; k++)
-            compile_set_format_type(making, &keys[i], &keys[i].by_kind[k].format, at);
+            compile_set_format_type(compiling, &keys[i], &keys[i].by_kind[k].format, at);
     }
 }
 
-static void compile_set_format_types(struct compiling *making)
+static void compile_set_format_types(struct compiling *compiling)
 {
-    struct model *model = making->model;
+    struct model *model = compiling->model;
     for (struct map_kind *kind = model->kinds; kind; kind = kind->next)
         for (size_t i = 0; i < model->key_count; i++)
-            compile_set_format_type(making, &model->keys[i], &kind->keys[i], FINDING_AT(kind));
+            compile_set_format_type(compiling, &model->keys[i], &kind->keys[i], FINDING_AT(kind));
     for (size_t i = 0; i < model->key_count; i++)
-        compile_set_format_type(making, &model->keys[i], &model->any->keys[i], FINDING_AT(model));
+        compile_set_format_type(compiling, &model->keys[i], &model->any->keys[i],
+                                FINDING_AT(model));
     for (struct map_index *index = model->indexes; index; index = index->next) {
-        compile_set_side_types(making, index->partition, index->partition_count, FINDING_AT(index));
-        compile_set_side_types(making, index->sort, index->sort_count, FINDING_AT(index));
+        compile_set_side_types(compiling, index->partition, index->partition_count,
+                               FINDING_AT(index));
+        compile_set_side_types(compiling, index->sort, index->sort_count, FINDING_AT(index));
     }
 }
 
-static bool compile_make_match(struct compiling *making, const struct declared_param *from,
+static bool compile_make_match(struct compiling *compiling, const struct declared_param *from,
                                struct map_param *param)
 {
     char why[200];
     switch (regex_compile(from->match, &param->regex, why, sizeof why)) {
     case REGEX_OK:
-        param->match = compile_store(making, from->match);
+        param->match = compile_store(compiling, from->match);
         if (!param->match)
             regfree(&param->regex);
         return param->match;
     case REGEX_NO_MEMORY:
-        return findings_no_memory(making->findings);
+        return findings_no_memory(compiling->findings);
     case REGEX_WRONG:
         break;
     }
-    making->broken = true;
-    findings_add(making->findings, from->match_at, "\"match\" %s", why);
+    compiling->broken = true;
+    findings_add(compiling->findings, from->match_at, "\"match\" %s", why);
     return true;
 }
 
-static bool compile_make_params(struct compiling *making)
+static bool compile_make_params(struct compiling *compiling)
 {
-    struct model *model = making->model;
+    struct model *model = compiling->model;
     struct map_param **last = &model->params;
     const struct declared_param *from;
-    for (from = making->table->params; from; from = from->next) {
+    for (from = compiling->table->params; from; from = from->next) {
         struct map_param *param = arena_alloc(&model->arena, sizeof *param);
         struct span *values = arena_array(&model->arena, from->value_count, sizeof *values);
         if (!param || !values)
             return false;
         for (size_t i = 0; i < from->value_count; i++)
             values[i] = arena_copy(&model->arena, span_text(from->values[i]));
-        param->name = compile_store(making, from->name);
+        param->name = compile_store(compiling, from->name);
         param->values = values;
         param->value_count = from->value_count;
         param->only = from->only;
-        param->owner = compile_store(making, from->owner);
-        param->hint = compile_store(making, from->hint);
+        param->owner = compile_store(compiling, from->owner);
+        param->hint = compile_store(compiling, from->hint);
         param->typed = from->typed;
         param->type = from->type;
         param->line = from->at.line;
         param->column = from->at.column;
-        making->broken = making->broken || from->broken;
+        compiling->broken = compiling->broken || from->broken;
         *last = param;
         last = &param->next;
-        if (from->match && !compile_make_match(making, from, param))
+        if (from->match && !compile_make_match(compiling, from, param))
             return false;
     }
     return true;
@@ -495,16 +491,16 @@ static bool compile_make_params(struct compiling *making)
 
 /* The key of the owner has the parameter, so that a listing of these items has all of its values.
  */
-static void compile_check_owners(struct compiling *making)
+static void compile_check_owners(struct compiling *compiling)
 {
-    struct model *model = making->model;
+    struct model *model = compiling->model;
     for (const struct map_param *param = model->params; param; param = param->next) {
         const struct map_kind *kind = param->owner ? model_find_kind(model, param->owner) : NULL;
-        bool said = false;
+        bool stated = false;
         for (size_t i = 0; kind && i < model->key_count; i++)
-            said = said || format_has(&kind->keys[i], param->name);
-        if (param->owner && !said && !making->broken)
-            findings_add(making->findings, FINDING_AT(param),
+            stated = stated || format_has(&kind->keys[i], param->name);
+        if (param->owner && !stated && !compiling->broken)
+            findings_add(compiling->findings, FINDING_AT(param),
                          "the \"owner\" of {%s} must be a kind of record whose key has {%s}, and "
                          "\"%s\" is not one",
                          param->name, param->name, param->owner);
@@ -640,85 +636,87 @@ static void spelling_collect(struct model *model, struct arena *arena, struct fi
     spelling_check_values(&collection);
 }
 
-static void compile_make_patterns(struct compiling *making)
+static void compile_make_patterns(struct compiling *compiling)
 {
-    struct model *model = making->model;
+    struct model *model = compiling->model;
     struct map_pattern **last = &model->patterns;
     const struct declared_path *path;
-    for (path = making->table->paths; path; path = path->next) {
-        *last = pattern_compile(model, &model->arena, making->table, path, making->findings);
+    for (path = compiling->table->paths; path; path = path->next) {
+        *last = pattern_compile(model, &model->arena, compiling->table, path, compiling->findings);
         if (*last)
             last = &(*last)->next;
         else
-            making->broken = true;
+            compiling->broken = true;
     }
 }
 
-static bool compile_make_secrets(struct compiling *making)
+static bool compile_make_secrets(struct compiling *compiling)
 {
-    struct model *model = making->model;
-    size_t count = making->table->secret_count;
+    struct model *model = compiling->model;
+    size_t count = compiling->table->secret_count;
     model->secrets = arena_array(&model->arena, count, sizeof *model->secrets);
     for (size_t i = 0; model->secrets && i < count; i++)
-        model->secrets[model->secret_count++] = compile_store(making, making->table->secrets[i]);
+        model->secrets[model->secret_count++] =
+            compile_store(compiling, compiling->table->secrets[i]);
     return model->secrets;
 }
 
 /* Members that a table needs. They are reported last: an unreadable member is reported instead. */
-static void compile_check_members(const struct compiling *making)
+static void compile_check_members(const struct compiling *compiling)
 {
-    const struct declared_table *table = making->table;
+    const struct declared_table *table = compiling->table;
     if (!table->base_name && !table->broken)
-        findings_add(making->findings, table->at,
+        findings_add(compiling->findings, table->at,
                      "table \"%s\" needs \"table\", its name without the prefix", table->path_name);
     if (!table->records && !table->broken)
-        findings_add(making->findings, table->at,
+        findings_add(compiling->findings, table->at,
                      "table \"%s\" needs \"records\", how its keys are written", table->path_name);
     if (!table->has_paths && !table->broken)
-        findings_add(making->findings, table->at, "table \"%s\" has no \"paths\"",
+        findings_add(compiling->findings, table->at, "table \"%s\" has no \"paths\"",
                      table->path_name);
 }
 
-static bool compile_make(struct compiling *making)
+static bool compile_make(struct compiling *compiling)
 {
-    const struct declared_table *table = making->table;
-    struct model *model = making->model;
-    model->path_name = compile_store(making, table->path_name);
-    model->base_name = compile_store(making, table->base_name);
+    const struct declared_table *table = compiling->table;
+    struct model *model = compiling->model;
+    model->path_name = compile_store(compiling, table->path_name);
+    model->base_name = compile_store(compiling, table->base_name);
     model->separator = table->separator;
-    model->mtime = compile_store(making, table->mtime);
+    model->mtime = compile_store(compiling, table->mtime);
     model->ttl_ms = table->ttl_ms;
     model->line = table->at.line;
     model->column = table->at.column;
-    if (!compile_make_secrets(making) || !compile_make_params(making) ||
-        !compile_make_indexes(making) || !compile_make_keys(making) ||
-        !compile_make_kinds(making) || !compile_join_indexes(making))
+    if (!compile_make_secrets(compiling) || !compile_make_params(compiling) ||
+        !compile_make_indexes(compiling) || !compile_make_keys(compiling) ||
+        !compile_make_kinds(compiling) || !compile_join_indexes(compiling))
         return false;
-    compile_set_types(making);
-    compile_set_format_types(making);
-    compile_check_owners(making);
-    spelling_collect(model, &model->arena, making->findings);
-    links_compile(model, &model->arena, table, !making->broken, making->findings);
-    compile_make_patterns(making);
-    model->root = route_build(model, &model->arena, !making->broken, making->findings);
-    return model->root && (making->broken || listable_check_groups(model->root, making->findings));
+    compile_set_types(compiling);
+    compile_set_format_types(compiling);
+    compile_check_owners(compiling);
+    spelling_collect(model, &model->arena, compiling->findings);
+    links_compile(model, &model->arena, table, !compiling->broken, compiling->findings);
+    compile_make_patterns(compiling);
+    model->root = route_build(model, &model->arena, !compiling->broken, compiling->findings);
+    return model->root &&
+           (compiling->broken || listable_check_groups(model->root, compiling->findings));
 }
 
 const struct model *compile_table(const struct declared_table *table, struct findings *findings)
 {
-    struct compiling making = {.model = model_new(), .table = table, .findings = findings};
-    if (!making.model) {
+    struct compiling compiling = {.model = model_new(), .table = table, .findings = findings};
+    if (!compiling.model) {
         findings_no_memory(findings);
         return NULL;
     }
     size_t before = findings->count + findings->left_out;
-    bool ok = compile_make(&making);
-    compile_check_members(&making);
+    bool ok = compile_make(&compiling);
+    compile_check_members(&compiling);
     /* Checked once, instead of for each text. */
-    if (making.model->arena.failed)
+    if (compiling.model->arena.failed)
         findings_no_memory(findings);
-    if (ok && !making.model->arena.failed && findings->count + findings->left_out == before)
-        return making.model;
-    model_unref(making.model);
+    if (ok && !compiling.model->arena.failed && findings->count + findings->left_out == before)
+        return compiling.model;
+    model_unref(compiling.model);
     return NULL;
 }

@@ -122,16 +122,6 @@ static bool condition_read_list(struct map_reader *reader, struct json value,
     return true;
 }
 
-static bool condition_read_exists(struct map_reader *reader, struct json value,
-                                  struct declared_condition *condition)
-{
-    bool exists = true;
-    if (!map_read_flag(reader, value, "\"exists\"", &exists))
-        return false;
-    condition->op = exists ? COND_EXISTS : COND_MISSING;
-    return true;
-}
-
 static bool condition_fail_form(struct map_reader *reader, struct json at, bool of_keys)
 {
     CLEAN_UP(buf_clean_up) struct buf words = {0};
@@ -165,8 +155,13 @@ static bool condition_read_operation(struct map_reader *reader, struct json name
         return condition_read_range(reader, value, condition);
     case COND_IN:
         return condition_read_list(reader, value, condition);
-    case COND_EXISTS:
-        return condition_read_exists(reader, value, condition);
+    case COND_EXISTS: {
+        bool exists = true;
+        if (!map_read_flag(reader, value, "\"exists\"", &exists))
+            return false;
+        condition->op = exists ? COND_EXISTS : COND_MISSING;
+        return true;
+    }
     default:
         return condition_read_value(reader, value, condition);
     }

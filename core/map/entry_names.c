@@ -144,12 +144,12 @@ static size_t entry_names_unsaid_end(const struct pattern_draft *draft, const st
 static struct format entry_names_stated_beginning(const struct pattern_draft *draft,
                                                   const struct format *format)
 {
-    struct format said = {format->pieces, 0};
-    while (said.count < format->count &&
-           (!format->pieces[said.count].param ||
-            pattern_draft_states(draft, format->pieces[said.count].param)))
-        said.count++;
-    return said;
+    struct format stated = {format->pieces, 0};
+    while (stated.count < format->count &&
+           (!format->pieces[stated.count].param ||
+            pattern_draft_states(draft, format->pieces[stated.count].param)))
+        stated.count++;
+    return stated;
 }
 
 /* The beginning, with values in the path, that the key attribute's formats of all kinds share:
@@ -161,9 +161,9 @@ static bool entry_names_stated_by_all(struct pattern_draft *draft, size_t key, s
     if (pattern->kind_count == 1)
         return true;
     for (size_t i = 1; i < pattern->kind_count; i++) {
-        struct format said = entry_names_stated_beginning(draft, &pattern->kinds[i]->keys[key]),
+        struct format stated = entry_names_stated_beginning(draft, &pattern->kinds[i]->keys[key]),
                       common;
-        if (!pattern_draft_common(draft, out, &said, &common))
+        if (!pattern_draft_common(draft, out, &stated, &common))
             return false;
         *out = common;
     }
@@ -185,13 +185,13 @@ static bool entry_names_leaves_nothing(const struct pattern_draft *draft,
 /* Appends the sort key's share of a name. STATED, which the name need not repeat, becomes empty if
  * the name repeats it. */
 static bool entry_names_name_sort_key(struct pattern_draft *draft, const struct format *format,
-                                      struct format *said, struct format *name)
+                                      struct format *stated, struct format *name)
 {
     bool alone = draft->pattern->kind_count == 1;
     size_t end = alone ? entry_names_unsaid_end(draft, format) : format->count;
     if (alone && end == 0) {
         struct format nothing = {0};
-        said->count = 0;
+        stated->count = 0;
         /* The path has all values; a name is needed unless the partition key has one. */
         return name->count > 0 ||
                entry_names_append_rest(draft, name, format, &nothing, format->count);
@@ -202,7 +202,7 @@ static bool entry_names_name_sort_key(struct pattern_draft *draft, const struct 
         joint.literal = span_text("#");
     if (name->count > 0 && !entry_names_append_to_name(draft, name, &joint, joint.literal))
         return false;
-    return entry_names_append_rest(draft, name, format, said, end);
+    return entry_names_append_rest(draft, name, format, stated, end);
 }
 
 /* Escapes the ends of a name that consists of the keys' own text: no leading dot, no companion's
@@ -243,12 +243,12 @@ static bool entry_names_shows_as_it_is(const struct format *format, const struct
 static bool entry_names_default_name(struct pattern_draft *draft, struct map_entry *entry)
 {
     const struct format *partition = &entry->kind->keys[0];
-    struct format said = entry_names_stated_beginning(draft, partition);
+    struct format stated = entry_names_stated_beginning(draft, partition);
     size_t end = entry_names_unsaid_end(draft, partition);
     bool only = draft->model->key_count == 1;
     if (only && end == 0)
-        end = partition->count, said.count = 0;
-    if (end > 0 && !entry_names_append_rest(draft, &entry->name, partition, &said, end))
+        end = partition->count, stated.count = 0;
+    if (end > 0 && !entry_names_append_rest(draft, &entry->name, partition, &stated, end))
         return false;
     if (only)
         return true;

@@ -43,19 +43,19 @@ bool findings_none(const struct findings *findings)
     return findings->count == 0 && !findings->no_memory;
 }
 
-static bool findings_finding_is_before(const struct finding *a, const struct finding *b)
-{
-    return a->at.line != b->at.line ? a->at.line < b->at.line : a->at.column < b->at.column;
-}
-
 /* An insertion sort: findings are few, nearly in order, and stable at one place. */
 void findings_sort(struct findings *findings)
 {
     for (size_t i = 1; i < findings->count; i++) {
         struct finding moved = findings->items[i];
         size_t at = i;
-        for (; at > 0 && findings_finding_is_before(&moved, &findings->items[at - 1]); at--)
+        for (; at > 0; at--) {
+            struct finding_at before = findings->items[at - 1].at;
+            if (before.line < moved.at.line ||
+                (before.line == moved.at.line && before.column <= moved.at.column))
+                break;
             findings->items[at] = findings->items[at - 1];
+        }
         findings->items[at] = moved;
     }
 }

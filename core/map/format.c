@@ -157,23 +157,19 @@ bool format_copy(struct arena *arena, const struct format *from, struct format *
     return !arena->failed;
 }
 
-static void format_write_param(const struct format_piece *piece, struct buf *out)
-{
-    buf_printf(out, "{%s%s%s%s", piece->param, piece->open ? "*" : "", piece->letters ? ":" : "",
-               letters_words[piece->letters]);
-    if (piece->pad)
-        buf_printf(out, ":0%u", piece->pad);
-    buf_add_char(out, '}');
-}
-
 void format_write(const struct format *format, struct buf *out)
 {
     for (size_t i = 0; i < format->count; i++) {
         const struct format_piece *piece = &format->pieces[i];
-        if (piece->param)
-            format_write_param(piece, out);
-        else
+        if (!piece->param) {
             buf_add_span(out, piece->literal);
+            continue;
+        }
+        buf_printf(out, "{%s%s%s%s", piece->param, piece->open ? "*" : "",
+                   piece->letters ? ":" : "", letters_words[piece->letters]);
+        if (piece->pad)
+            buf_printf(out, ":0%u", piece->pad);
+        buf_add_char(out, '}');
     }
 }
 
@@ -372,18 +368,13 @@ static bool format_match_pieces(const struct format *format, struct span text, b
     return text.size == 0;
 }
 
-static bool format_all_filled(const struct bindings *captures, size_t from)
-{
-    for (size_t i = from; i < captures->count; i++)
-        if (captures->items[i].value.size == 0)
-            return false;
-    return true;
-}
-
 bool format_match(const struct format *format, struct span text, struct bindings *captures)
 {
     size_t before = captures->count;
-    if (format_match_pieces(format, text, false, captures) && format_all_filled(captures, before))
+    bool matches = format_match_pieces(format, text, false, captures);
+    for (size_t i = before; matches && i < captures->count; i++)
+        matches = captures->items[i].value.size > 0;
+    if (matches)
         return true;
     captures->count = before;
     return false;

@@ -43,24 +43,24 @@ struct link_compiling {
     struct map_link *link;
 };
 
-static const char *link_store(const struct link_compiling *making, const char *text)
+static const char *link_store(const struct link_compiling *compiling, const char *text)
 {
-    return arena_text(making->arena, span_text(text));
+    return arena_text(compiling->arena, span_text(text));
 }
 
-static bool link_report_error(const struct link_compiling *making, const char *what)
+static bool link_report_error(const struct link_compiling *compiling, const char *what)
 {
-    return findings_add(making->findings, making->declared->at, "link \"%s\": %s",
-                        making->declared->name, what);
+    return findings_add(compiling->findings, compiling->declared->at, "link \"%s\": %s",
+                        compiling->declared->name, what);
 }
 
-static bool link_make_step(const struct link_compiling *making, struct span text)
+static bool link_make_step(const struct link_compiling *compiling, struct span text)
 {
     CLEAN_UP(arena_discard) struct arena scratch = {0};
     struct format step;
     const char *wrong = format_parse(&scratch, text, &step);
     if (scratch.failed)
-        return findings_no_memory(making->findings);
+        return findings_no_memory(compiling->findings);
     for (size_t i = 0; !wrong && i < step.count; i++) {
         if (step.pieces[i].open)
             wrong = "a part has no star here";
@@ -70,34 +70,35 @@ static bool link_make_step(const struct link_compiling *making, struct span text
             wrong = "its path can't hold % or a control character";
     }
     if (wrong)
-        return link_report_error(making, wrong);
-    return format_copy(making->arena, &step, &making->link->steps[making->link->step_count++]) ||
-           findings_no_memory(making->findings);
+        return link_report_error(compiling, wrong);
+    return format_copy(compiling->arena, &step,
+                       &compiling->link->steps[compiling->link->step_count++]) ||
+           findings_no_memory(compiling->findings);
 }
 
-static bool link_make_environment(const struct link_compiling *making, struct span text)
+static bool link_make_environment(const struct link_compiling *compiling, struct span text)
 {
     if (span_is(text, LINK_SAME_ENVIRONMENT))
         return true;
     if (!escape_is_unneeded(text) || memchr(text.data, '{', text.size))
-        return link_report_error(making, "its path begins with /{env}/, the item's own "
-                                         "environment, or with the name of an environment");
-    making->link->environment = arena_text(making->arena, text);
-    return making->link->environment || findings_no_memory(making->findings);
+        return link_report_error(compiling, "its path begins with /{env}/, the item's own "
+                                            "environment, or with the name of an environment");
+    compiling->link->environment = arena_text(compiling->arena, text);
+    return compiling->link->environment || findings_no_memory(compiling->findings);
 }
 
 /* "/{env}/index-settings/{account}/{index_name}" */
-static bool link_make_steps(const struct link_compiling *making)
+static bool link_make_steps(const struct link_compiling *compiling)
 {
-    struct map_link *link = making->link;
+    struct map_link *link = compiling->link;
     struct span left = span_text(link->to);
     size_t number = 0;
     link->directory = span_ends(left, SPAN_LITERAL("/"));
-    link->steps = arena_array(making->arena, left.size, sizeof *link->steps);
+    link->steps = arena_array(compiling->arena, left.size, sizeof *link->steps);
     if (!link->steps)
-        return findings_no_memory(making->findings);
+        return findings_no_memory(compiling->findings);
     if (left.data[0] != '/')
-        return link_report_error(making,
+        return link_report_error(compiling,
                                  "its path begins with /{env}/ or another environment's name");
     while (left.size > 1) {
         left = span_from(left, 1);
@@ -105,37 +106,37 @@ static bool link_make_steps(const struct link_compiling *making)
         struct span text = slash ? span_of(left.data, (size_t)(slash - left.data)) : left;
         left = span_from(left, text.size);
         if (text.size == 0 || span_is(text, ".") || span_is(text, ".."))
-            return link_report_error(making, "an empty segment, . or .. in its path");
-        bool ok = number == 0 ? link_make_environment(making, text)
-                              : number == 1 || link_make_step(making, text);
+            return link_report_error(compiling, "an empty segment, . or .. in its path");
+        bool ok = number == 0 ? link_make_environment(compiling, text)
+                              : number == 1 || link_make_step(compiling, text);
         if (number == 1) {
-            link->table = arena_text(making->arena, text);
-            ok = link->table || findings_no_memory(making->findings);
+            link->table = arena_text(compiling->arena, text);
+            ok = link->table || findings_no_memory(compiling->findings);
         }
         if (!ok)
             return false;
         number++;
     }
-    return link->table || link_report_error(making, "its path names a table: /{env}/TABLE/…");
+    return link->table || link_report_error(compiling, "its path names a table: /{env}/TABLE/…");
 }
 
-static bool link_make_kinds(const struct link_compiling *making, bool whole)
+static bool link_make_kinds(const struct link_compiling *compiling, bool whole)
 {
-    const struct declared_link *declared = making->declared;
-    struct map_link *link = making->link;
+    const struct declared_link *declared = compiling->declared;
+    struct map_link *link = compiling->link;
     bool ok = true;
-    link->kinds = arena_array(making->arena, declared->kind_count, sizeof *link->kinds);
+    link->kinds = arena_array(compiling->arena, declared->kind_count, sizeof *link->kinds);
     for (size_t i = 0; link->kinds && i < declared->kind_count; i++) {
-        const struct map_kind *kind = model_find_kind(making->model, declared->kinds[i].text);
+        const struct map_kind *kind = model_find_kind(compiling->model, declared->kinds[i].text);
         if (kind)
             link->kinds[link->kind_count++] = kind;
         ok = ok && kind;
         if (!kind && whole)
-            findings_add(making->findings, declared->kinds[i].at,
+            findings_add(compiling->findings, declared->kinds[i].at,
                          "\"records\" has no kind of the name \"%s\"; add it there",
                          declared->kinds[i].text);
     }
-    return ok && (link->kinds || findings_no_memory(making->findings));
+    return ok && (link->kinds || findings_no_memory(compiling->findings));
 }
 
 static bool link_uses(const struct map_link *link, const char *param)
@@ -147,93 +148,93 @@ static bool link_uses(const struct map_link *link, const char *param)
 }
 
 /* A part of the source that the path does not have is a spelling mistake. */
-static bool link_check_source(const struct link_compiling *making,
+static bool link_check_source(const struct link_compiling *compiling,
                               const struct declared_link_source *source)
 {
     for (size_t i = 0; i < source->format.count; i++) {
         const char *param = source->format.pieces[i].param;
-        if (param && !link_uses(making->link, param))
-            return findings_add(making->findings, source->at,
+        if (param && !link_uses(compiling->link, param))
+            return findings_add(compiling->findings, source->at,
                                 "\"from\" of link \"%s\" has {%s}, but its path does not have it",
-                                making->link->name, param);
-        if (param && link_source(making->link, param))
-            return findings_add(making->findings, source->at,
-                                "\"from\" of link \"%s\" has {%s} twice", making->link->name,
+                                compiling->link->name, param);
+        if (param && link_source(compiling->link, param))
+            return findings_add(compiling->findings, source->at,
+                                "\"from\" of link \"%s\" has {%s} twice", compiling->link->name,
                                 param);
     }
     return !format_is_literal(&source->format) ||
-           findings_add(making->findings, source->at,
+           findings_add(compiling->findings, source->at,
                         "\"from\" of link \"%s\" must split %s into parts: \"{…}\"",
-                        making->link->name, source->from);
+                        compiling->link->name, source->from);
 }
 
-static bool link_make_sources(const struct link_compiling *making)
+static bool link_make_sources(const struct link_compiling *compiling)
 {
-    struct map_link *link = making->link;
+    struct map_link *link = compiling->link;
     size_t count = 0;
     const struct declared_link_source *each;
-    for (each = making->declared->sources; each; each = each->next)
+    for (each = compiling->declared->sources; each; each = each->next)
         count++;
-    link->sources = arena_array(making->arena, count, sizeof *link->sources);
-    for (each = making->declared->sources; link->sources && each; each = each->next) {
-        if (!link_check_source(making, each))
+    link->sources = arena_array(compiling->arena, count, sizeof *link->sources);
+    for (each = compiling->declared->sources; link->sources && each; each = each->next) {
+        if (!link_check_source(compiling, each))
             return false;
         struct map_link_source *source = &link->sources[link->source_count];
-        source->from = link_store(making, each->from);
-        if (!format_copy(making->arena, &each->format, &source->format))
-            return findings_no_memory(making->findings);
+        source->from = link_store(compiling, each->from);
+        if (!format_copy(compiling->arena, &each->format, &source->format))
+            return findings_no_memory(compiling->findings);
         link->source_count++;
     }
-    return link->sources || findings_no_memory(making->findings);
+    return link->sources || findings_no_memory(compiling->findings);
 }
 
 /* Whether NAME is a part of the keys of all items that have the link. */
-static bool link_is_key_part(const struct link_compiling *making, const char *name)
+static bool link_is_key_part(const struct link_compiling *compiling, const char *name)
 {
-    for (const struct map_kind *kind = making->model->kinds; kind; kind = kind->next)
-        if (link_is_of(making->link, kind) && !link_kind_has(making->model, kind, name))
+    for (const struct map_kind *kind = compiling->model->kinds; kind; kind = kind->next)
+        if (link_is_of(compiling->link, kind) && !link_kind_has(compiling->model, kind, name))
             return false;
     return true;
 }
 
-static bool link_check_secret(const struct link_compiling *making, const char *name)
+static bool link_check_secret(const struct link_compiling *compiling, const char *name)
 {
-    if (link_is_key_part(making, name) || !model_is_secret(making->model, span_text(name)))
+    if (link_is_key_part(compiling, name) || !model_is_secret(compiling->model, span_text(name)))
         return true;
-    return findings_add(making->findings, making->declared->at,
+    return findings_add(compiling->findings, compiling->declared->at,
                         "link \"%s\": %s is a secret, and a link's target is for all to see",
-                        making->link->name, name);
+                        compiling->link->name, name);
 }
 
 /* Each part needs a source. If "from" exists, it has all parts that the key lacks. */
-static bool link_check_part(const struct link_compiling *making, const char *param)
+static bool link_check_part(const struct link_compiling *compiling, const char *param)
 {
-    const struct map_link *link = making->link;
+    const struct map_link *link = compiling->link;
     CLEAN_UP(buf_clean_up) struct buf hint = {0};
     const struct map_link_source *source = link_source(link, param);
     if (source)
-        return link_check_secret(making, source->from);
-    if (link->source_count == 0 || link_is_key_part(making, param))
-        return link_check_secret(making, param);
+        return link_check_secret(compiling, source->from);
+    if (link->source_count == 0 || link_is_key_part(compiling, param))
+        return link_check_secret(compiling, param);
     struct nearest nearest = nearest_to(span_text(param));
     for (size_t i = 0; i < link->source_count; i++)
         for (size_t k = 0; k < link->sources[i].format.count; k++)
             if (link->sources[i].format.pieces[k].param)
                 nearest_offer(&nearest, span_text(link->sources[i].format.pieces[k].param));
     nearest_write(&nearest, &hint);
-    return findings_add(making->findings, making->declared->at,
+    return findings_add(compiling->findings, compiling->declared->at,
                         "link \"%s\": {%s} is neither in \"from\" nor in the key%s", link->name,
                         param, buf_text(&hint));
 }
 
-static bool link_check_parts(const struct link_compiling *making)
+static bool link_check_parts(const struct link_compiling *compiling)
 {
-    const struct map_link *link = making->link;
+    const struct map_link *link = compiling->link;
     bool ok = true;
     for (size_t i = 0; i < link->step_count; i++)
         for (size_t k = 0; k < link->steps[i].count; k++)
             if (link->steps[i].pieces[k].param)
-                ok = link_check_part(making, link->steps[i].pieces[k].param) && ok;
+                ok = link_check_part(compiling, link->steps[i].pieces[k].param) && ok;
     return ok;
 }
 
@@ -243,21 +244,21 @@ void links_compile(struct model *model, struct arena *arena, const struct declar
     struct map_link **last = &model->links;
     for (const struct declared_link *each = table->links; each; each = each->next) {
         struct map_link *link = arena_alloc(arena, sizeof *link);
-        struct link_compiling making = {model, arena, findings, each, link};
+        struct link_compiling compiling = {model, arena, findings, each, link};
         if (!link) {
             findings_no_memory(findings);
             return;
         }
-        *link = (struct map_link){.name = link_store(&making, each->name),
-                                  .to = link_store(&making, each->to),
+        *link = (struct map_link){.name = link_store(&compiling, each->name),
+                                  .to = link_store(&compiling, each->to),
                                   .line = each->at.line,
                                   .column = each->at.column};
         if (arena->failed) {
             findings_no_memory(findings);
             return;
         }
-        if (!link_make_steps(&making) || !link_make_kinds(&making, whole) ||
-            !link_make_sources(&making) || (whole && !link_check_parts(&making)))
+        if (!link_make_steps(&compiling) || !link_make_kinds(&compiling, whole) ||
+            !link_make_sources(&compiling) || (whole && !link_check_parts(&compiling)))
             continue;
         *last = link;
         last = &link->next;
@@ -337,31 +338,15 @@ bool link_bind(const struct model *target, const struct route *step, const struc
 
 /* Checking the targets. */
 
-static const struct model *link_find_model(const struct model *const *models, size_t count,
-                                           const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(models[i]->path_name, name) == 0)
-            return models[i];
-    return NULL;
-}
-
-static bool link_is_declared(const struct declared_table *tables, const char *name)
-{
-    while (tables && strcmp(tables->path_name, name) != 0)
-        tables = tables->next;
-    return tables;
-}
-
 /* A literal that the target's map refuses leads nowhere. */
 static bool link_check_values(const struct model *target, const struct map_link *link,
-                              const struct bindings *said, struct findings *findings)
+                              const struct bindings *stated, struct findings *findings)
 {
-    for (size_t i = 0; i < said->count; i++) {
-        const struct map_param *param = model_find_param(target, said->items[i].param);
+    for (size_t i = 0; i < stated->count; i++) {
+        const struct map_param *param = model_find_param(target, stated->items[i].param);
         CLEAN_UP(buf_clean_up) struct buf text = {0};
-        buf_add_span(&text, said->items[i].value);
-        if (!param || (model_param_has(param, said->items[i].value) &&
+        buf_add_span(&text, stated->items[i].value);
+        if (!param || (model_param_has(param, stated->items[i].value) &&
                        (!param->match || regexec(&param->regex, buf_text(&text), 0, NULL, 0) == 0)))
             continue;
         return findings_add(findings, FINDING_AT(link),
@@ -393,14 +378,14 @@ static bool link_check_steps(const struct model *target, const struct map_link *
     CLEAN_UP(arena_discard) struct arena arena = {0};
     const struct route *at = target->root;
     for (size_t i = 0; i < link->step_count; i++) {
-        struct bindings said = {0}, nothing = {0};
+        struct bindings stated = {0}, nothing = {0};
         const struct route *next = link_step(at, &link->steps[i]);
         if (!next)
             return link_describe_no_step(link, at, &link->steps[i], findings);
         if (format_is_literal(&link->steps[i]) &&
-            !link_bind(target, next, &link->steps[i], &nothing, &arena, &said))
+            !link_bind(target, next, &link->steps[i], &nothing, &arena, &stated))
             return findings_no_memory(findings);
-        if (!link_check_values(target, link, &said, findings))
+        if (!link_check_values(target, link, &stated, findings))
             return false;
         at = next;
     }
@@ -417,10 +402,15 @@ void links_check(const struct model *const *models, size_t count,
 {
     for (size_t i = 0; i < count; i++) {
         for (const struct map_link *link = models[i]->links; link; link = link->next) {
-            const struct model *target = link_find_model(models, count, link->table);
-            if (target)
-                link_check_steps(target, link, findings);
-            else if (!link_is_declared(tables, link->table))
+            const struct declared_table *declared = tables;
+            size_t target = 0;
+            while (target < count && strcmp(models[target]->path_name, link->table) != 0)
+                target++;
+            while (declared && strcmp(declared->path_name, link->table) != 0)
+                declared = declared->next;
+            if (target < count)
+                link_check_steps(models[target], link, findings);
+            else if (!declared)
                 findings_add(findings, FINDING_AT(link),
                              "link \"%s\" leads to the table \"%s\", which the map does not have",
                              link->name, link->table);

@@ -77,13 +77,6 @@ const struct map_param *listable_values(const struct model *table, const struct 
     return param && param->value_count ? param : NULL;
 }
 
-/* Whether the map has all values of CHILD's parameter. */
-static bool listable_has_all_values(const struct model *table, const struct route *child)
-{
-    const struct map_param *param = listable_values(table, child);
-    return param && param->only;
-}
-
 /* Whether each parameter of A is in B or in the path. */
 static bool listable_is_stated_by(const struct format *a, const struct format *b,
                                   const struct bindings *path)
@@ -154,14 +147,6 @@ static bool listable_requests_as(const struct map_pattern *list, const struct ro
     return true;
 }
 
-/* Whether the items of LIST, which shows directories alone, lead to each non-empty CHILD. */
-static bool listable_groups_all(const struct map_pattern *list, const struct route *child,
-                                const struct bindings *path)
-{
-    return listable_is_group(child, path) && !list->narrowed && list->filter_count == 0 &&
-           listable_shows_some_of(list, child) && listable_requests_as(list, child);
-}
-
 bool listable_shows(const struct route *child, const struct map_kind *kind)
 {
     if ((child->list && listable_has_kind(child->list, kind)) ||
@@ -228,9 +213,16 @@ bool listable_lacks(const struct model *table, const struct route *child,
                     const struct bindings *path)
 {
     const struct map_pattern *list = child->parent->list;
-    return !child->entry && !child->hidden && !format_is_literal(&child->segment) &&
-           !listable_has_all_values(table, child) &&
-           !(listable_follows_some(child, path) && listable_follow_all(list, child, path)) &&
-           !(list && list->whole && listable_shows_some_of(list, child)) &&
-           !(list && listable_groups_all(list, child, path));
+    const struct map_param *param = listable_values(table, child);
+    if (child->entry || child->hidden || format_is_literal(&child->segment) ||
+        (param && param->only))
+        return false;
+    if (listable_follows_some(child, path) && listable_follow_all(list, child, path))
+        return false;
+    if (!list || !listable_shows_some_of(list, child))
+        return true;
+    /* The items of a listing that shows directories alone lead to each non-empty CHILD. */
+    bool leads_to_all = listable_is_group(child, path) && !list->narrowed &&
+                        list->filter_count == 0 && listable_requests_as(list, child);
+    return !list->whole && !leads_to_all;
 }

@@ -209,26 +209,22 @@ static void map_compile_tables(struct loading *loading, struct findings *finding
     }
 }
 
-static bool map_has_environment(const struct map *map, const char *name)
-{
-    struct bindings values = {0};
-    const struct map_environment *each = map->environments;
-    while (each && !format_match(&each->name, span_text(name), &values))
-        each = each->next;
-    return each;
-}
-
 /* Targets of links are checked when all tables are compiled. */
 static void map_check_links(const struct loading *loading, struct findings *findings)
 {
     const struct map *map = loading->map;
     for (size_t i = 0; i < map->model_count; i++)
-        for (const struct map_link *link = map->models[i]->links; link; link = link->next)
-            if (link->environment && !map_has_environment(map, link->environment))
+        for (const struct map_link *link = map->models[i]->links; link; link = link->next) {
+            struct bindings values = {0};
+            const struct map_environment *each = link->environment ? map->environments : NULL;
+            while (each && !format_match(&each->name, span_text(link->environment), &values))
+                each = each->next;
+            if (link->environment && !each)
                 findings_add(findings, FINDING_AT(link),
                              "link \"%s\" leads to the environment \"%s\", which the map does not "
                              "have",
                              link->name, link->environment);
+        }
     links_check(map->models, map->model_count, loading->tables, findings);
 }
 

@@ -153,8 +153,8 @@ struct map_pattern {
     size_t where_count;
     struct map_cond *filter; /* tested after the read */
     size_t filter_count;
-    struct map_part *said; /* parts with a value in "where" instead of the path */
-    size_t said_count;
+    struct map_part *stated; /* parts with a value in "where" instead of the path */
+    size_t stated_count;
     struct map_part *excluded; /* Items with such a part are removed from the result: a range
                                   includes both its ends. */
     size_t excluded_count;

@@ -40,15 +40,15 @@ static bool filter_by_partition(struct pattern_draft *draft)
     const struct map_key *key = &draft->model->keys[0];
     if (!pattern->index || model_is_index_key(pattern->index, key->attribute))
         return true;
-    struct said_text said;
-    if (!pattern_draft_stated(draft, &pattern->kinds[0]->keys[0], &said))
+    struct stated_text stated;
+    if (!pattern_draft_stated(draft, &pattern->kinds[0]->keys[0], &stated))
         return pattern_draft_fail_room(draft);
     for (size_t i = 1; i < pattern->kind_count; i++)
         if (!format_equal(&pattern->kinds[0]->keys[0], &pattern->kinds[i]->keys[0]))
             return true;
-    if (!said.stop)
+    if (!stated.stop)
         pattern->filter[pattern->filter_count++] = (struct map_cond){
-            .attribute = key->attribute, .type = key->type, .op = COND_EQ, .value = said.text};
+            .attribute = key->attribute, .type = key->type, .op = COND_EQ, .value = stated.text};
     return true;
 }
 
@@ -268,24 +268,6 @@ static bool filter_template_compile(struct pattern_draft *draft)
     return !pattern->pick || pattern_draft_check_held(draft, "pick", pattern->pick_attribute);
 }
 
-static const struct declared_record *pattern_declared_record(const struct declared_table *table,
-                                                             const char *name)
-{
-    const struct declared_record *record = table->records;
-    while (record && strcmp(record->name, name) != 0)
-        record = record->next;
-    return record;
-}
-
-static const struct declared_index *pattern_declared_index(const struct declared_table *table,
-                                                           const char *name)
-{
-    const struct declared_index *index = table->indexes;
-    while (index && strcmp(index->name, name) != 0)
-        index = index->next;
-    return index;
-}
-
 /* The kind NAME. NULL with a finding, or without one if the kind is unreadable. */
 static const struct map_kind *pattern_find_kind(struct pattern_draft *draft,
                                                 const struct declared_table *table,
@@ -294,7 +276,10 @@ static const struct map_kind *pattern_find_kind(struct pattern_draft *draft,
     const struct map_kind *kind = model_find_kind(draft->model, name->text);
     if (!kind && draft->path->list && draft->path->kind_count == 1 && strcmp(name->text, "*") == 0)
         return draft->model->any;
-    if (!kind && !pattern_declared_record(table, name->text))
+    const struct declared_record *record = table->records;
+    while (record && strcmp(record->name, name->text) != 0)
+        record = record->next;
+    if (!kind && !record)
         findings_add(draft->findings, name->at,
                      "\"records\" has no kind of the name \"%s\"; add it there", name->text);
     return kind;
@@ -335,7 +320,10 @@ static bool pattern_find_index(struct pattern_draft *draft, const struct declare
     if (!name->text)
         return true;
     draft->pattern->index = model_find_index(draft->model, name->text);
-    if (!draft->pattern->index && !pattern_declared_index(table, name->text))
+    const struct declared_index *index = table->indexes;
+    while (index && strcmp(index->name, name->text) != 0)
+        index = index->next;
+    if (!draft->pattern->index && !index)
         findings_add(draft->findings, name->at, "the table's \"indexes\" have no \"%s\"",
                      name->text);
     return draft->pattern->index;
@@ -667,7 +655,7 @@ static bool pattern_store(struct pattern_draft *draft)
     pattern->limit_param = pattern_store_text(arena, pattern->limit_param);
     pattern->where = pattern_store_conds(arena, pattern->where, pattern->where_count);
     pattern->filter = pattern_store_conds(arena, pattern->filter, pattern->filter_count);
-    pattern->said = pattern_store_parts(draft, COND_EQ, &pattern->said_count);
+    pattern->stated = pattern_store_parts(draft, COND_EQ, &pattern->stated_count);
     pattern->excluded = pattern_store_parts(draft, COND_LT, &pattern->excluded_count);
     for (size_t i = 0; i < pattern->bound_count; i++) {
         struct map_bound *bound = &pattern->bounds[i];

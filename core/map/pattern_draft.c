@@ -131,9 +131,9 @@ bool pattern_draft_append_all(struct pattern_draft *draft, struct format *format
 }
 
 bool pattern_draft_stated(struct pattern_draft *draft, const struct format *format,
-                          struct said_text *out)
+                          struct stated_text *out)
 {
-    *out = (struct said_text){0};
+    *out = (struct stated_text){0};
     for (size_t i = 0; i < format->count; i++, out->pieces++) {
         const struct format_piece *piece = &format->pieces[i];
         const struct declared_condition *equal =
@@ -200,16 +200,7 @@ bool pattern_draft_check_held(struct pattern_draft *draft, const char *member,
         member, attribute, index->name, attribute);
 }
 
-static bool key_conditions_invalid_key(struct pattern_draft *draft, const struct map_key *key,
-                                       const struct format *format, const char *missing)
-{
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    format_write(format, &text);
-    return pattern_draft_fail(draft, "the partition key %s is \"%s\", but the path lacks {%s}",
-                              key->attribute, buf_text(&text), missing);
-}
-
-static bool key_conditions_add_cond(struct pattern_draft *draft, const struct map_cond *cond)
+static bool pattern_draft_add_cond(struct pattern_draft *draft, const struct map_cond *cond)
 {
     struct map_pattern *pattern = draft->pattern;
     if (pattern->where_count == READ_MAX_CONDS)
@@ -219,18 +210,18 @@ static bool key_conditions_add_cond(struct pattern_draft *draft, const struct ma
     return true;
 }
 
-static bool key_conditions_add_equality(struct pattern_draft *draft, const struct map_key *key,
-                                        const struct format *value)
+static bool pattern_draft_add_equality(struct pattern_draft *draft, const struct map_key *key,
+                                       const struct format *value)
 {
     struct map_cond cond = {
         .attribute = key->attribute, .type = key->type, .op = COND_EQ, .value = *value};
-    return key_conditions_add_cond(draft, &cond);
+    return pattern_draft_add_cond(draft, &cond);
 }
 
 /* The format of KEY for KIND; NULL with a finding if the index has no items of KIND. */
-static const struct format *key_conditions_format_for(struct pattern_draft *draft,
-                                                      const struct map_key *key,
-                                                      const struct map_kind *kind)
+static const struct format *pattern_draft_format_for(struct pattern_draft *draft,
+                                                     const struct map_key *key,
+                                                     const struct map_kind *kind)
 {
     const struct format *format = model_key_format(draft->model, key, kind);
     if (!format)
@@ -241,9 +232,9 @@ static const struct format *key_conditions_format_for(struct pattern_draft *draf
 }
 
 /* Whether the key can have VALUE, if that is a literal. */
-static bool key_conditions_check_literal(struct pattern_draft *draft, const struct map_key *key,
-                                         const struct declared_condition *where,
-                                         const struct format *value)
+static bool pattern_draft_check_literal(struct pattern_draft *draft, const struct map_key *key,
+                                        const struct declared_condition *where,
+                                        const struct format *value)
 {
     struct error err;
     if (where->typed && key->type == VALUE_B)
@@ -260,8 +251,8 @@ static bool key_conditions_check_literal(struct pattern_draft *draft, const stru
 
 /* Whether the ends of a literal range are in order. Of a part, the upper end includes texts that
  * begin with it. */
-static bool key_conditions_check_range(struct pattern_draft *draft, const struct map_key *key,
-                                       const struct declared_condition *where, bool of_part)
+static bool pattern_draft_check_range(struct pattern_draft *draft, const struct map_key *key,
+                                      const struct declared_condition *where, bool of_part)
 {
     if (where->op != COND_BETWEEN || !format_is_literal(&where->value) ||
         !format_is_literal(&where->upper))
@@ -273,64 +264,68 @@ static bool key_conditions_check_range(struct pattern_draft *draft, const struct
                               where->target);
 }
 
-static void key_conditions_mark_used(struct pattern_draft *draft,
-                                     const struct declared_condition *where)
+static void pattern_draft_mark_used(struct pattern_draft *draft,
+                                    const struct declared_condition *where)
 {
     if (draft->used_count < READ_MAX_CONDS)
         draft->used[draft->used_count++] = where;
 }
 
 /* Marks the equalities of "where" that a key's stated text uses. */
-static void key_conditions_mark_stated(struct pattern_draft *draft, const struct format *format,
-                                       const struct said_text *said)
+static void pattern_draft_mark_stated(struct pattern_draft *draft, const struct format *format,
+                                      const struct stated_text *stated)
 {
-    for (size_t i = 0; i < said->pieces; i++) {
+    for (size_t i = 0; i < stated->pieces; i++) {
         const char *param = format->pieces[i].param;
         const struct declared_condition *where =
             param ? pattern_draft_where_part(draft, param) : NULL;
         if (where && where->op == COND_EQ)
-            key_conditions_mark_used(draft, where);
+            pattern_draft_mark_used(draft, where);
     }
 }
 
 /* A condition on the whole attribute, as in the map. */
-static bool key_conditions_add_plain(struct pattern_draft *draft, const struct map_key *key,
-                                     const struct declared_condition *where)
+static bool pattern_draft_add_plain(struct pattern_draft *draft, const struct map_key *key,
+                                    const struct declared_condition *where)
 {
-    key_conditions_mark_used(draft, where);
+    pattern_draft_mark_used(draft, where);
     if (where->op == COND_BEGINS && key->type == VALUE_N)
         return pattern_draft_fail(draft, "%s is a number: it has no beginning (x*)",
                                   key->attribute);
-    if (!key_conditions_check_literal(draft, key, where, &where->value) ||
+    if (!pattern_draft_check_literal(draft, key, where, &where->value) ||
         (where->op == COND_BETWEEN &&
-         !key_conditions_check_literal(draft, key, where, &where->upper)) ||
-        !key_conditions_check_range(draft, key, where, false))
+         !pattern_draft_check_literal(draft, key, where, &where->upper)) ||
+        !pattern_draft_check_range(draft, key, where, false))
         return false;
     struct map_cond cond = {.attribute = key->attribute,
                             .type = key->type,
                             .op = where->op,
                             .value = where->value,
                             .upper = where->upper};
-    return key_conditions_add_cond(draft, &cond);
+    return pattern_draft_add_cond(draft, &cond);
 }
 
-static bool key_conditions_compile_partition_key(struct pattern_draft *draft,
-                                                 const struct map_key *key)
+static bool pattern_draft_compile_partition_key(struct pattern_draft *draft,
+                                                const struct map_key *key)
 {
     struct map_pattern *pattern = draft->pattern;
     const struct declared_condition *where = pattern_draft_where_key(draft, key->attribute);
     if (where && where->op == COND_EQ)
-        return key_conditions_add_plain(draft, key, where);
-    struct said_text first, other;
-    const struct format *format = key_conditions_format_for(draft, key, pattern->kinds[0]);
+        return pattern_draft_add_plain(draft, key, where);
+    struct stated_text first, other;
+    const struct format *format = pattern_draft_format_for(draft, key, pattern->kinds[0]);
     if (!format)
         return false;
     if (!pattern_draft_stated(draft, format, &first))
         return pattern_draft_fail_room(draft);
-    if (first.stop)
-        return key_conditions_invalid_key(draft, key, format, first.stop);
+    if (first.stop) {
+        CLEAN_UP(buf_clean_up) struct buf text = {0};
+        format_write(format, &text);
+        return pattern_draft_fail(draft, "the partition key %s is \"%s\", but the path lacks {%s}",
+                                  key->attribute, buf_text(&text), first.stop);
+    }
     for (size_t i = 1; i < pattern->kind_count; i++) {
-        format = key_conditions_format_for(draft, key, pattern->kinds[i]);
+        format = pattern_draft_format_for(draft, key, pattern->kinds[i]);
         if (!format)
             return false;
         if (!pattern_draft_stated(draft, format, &other))
@@ -339,14 +334,14 @@ static bool key_conditions_compile_partition_key(struct pattern_draft *draft,
             return pattern_draft_fail(
                 draft, "one listing is one partition, but its kinds differ in %s", key->attribute);
     }
-    key_conditions_mark_stated(draft, model_key_format(draft->model, key, pattern->kinds[0]),
-                               &first);
-    return key_conditions_add_equality(draft, key, &first.text);
+    pattern_draft_mark_stated(draft, model_key_format(draft->model, key, pattern->kinds[0]),
+                              &first);
+    return pattern_draft_add_equality(draft, key, &first.text);
 }
 
 /* PREFIX followed by VALUE, and by the last character if TO_THE_END. */
-static bool key_conditions_bound(struct pattern_draft *draft, const struct format *prefix,
-                                 const struct format *value, bool to_the_end, struct format *out)
+static bool pattern_draft_bound(struct pattern_draft *draft, const struct format *prefix,
+                                const struct format *value, bool to_the_end, struct format *out)
 {
     struct format_piece last = {.literal = SPAN_LITERAL(COND_LAST_CHARACTER)};
     *out = (struct format){0};
@@ -356,27 +351,19 @@ static bool key_conditions_bound(struct pattern_draft *draft, const struct forma
            pattern_draft_fail_room(draft);
 }
 
-static bool key_conditions_is_base_part(const struct pattern_draft *draft, const char *param)
-{
-    for (size_t i = 0; i < draft->model->key_count; i++)
-        if (format_has(&draft->pattern->kinds[0]->keys[i], param))
-            return true;
-    return false;
-}
-
 /* If text follows the part in the key, the key's order is the part's own only for values without
  * bytes before that text: "1#" is behind "1 ", although "1" is before it. */
-static bool key_conditions_add_bound(struct pattern_draft *draft, const struct format *format,
-                                     const struct said_text *said, const struct format *value,
-                                     bool begins)
+static bool pattern_draft_add_bound(struct pattern_draft *draft, const struct format *format,
+                                    const struct stated_text *stated, const struct format *value,
+                                    bool begins)
 {
     struct map_pattern *pattern = draft->pattern;
-    if (said->pieces + 1 >= format->count)
+    if (stated->pieces + 1 >= format->count)
         return true; /* the key ends with the part */
-    const struct format_piece *part = &format->pieces[said->pieces];
+    const struct format_piece *part = &format->pieces[stated->pieces];
     struct map_bound bound = {.param = part->param,
                               .value = *value,
-                              .end = format->pieces[said->pieces + 1].literal.data[0],
+                              .end = format->pieces[stated->pieces + 1].literal.data[0],
                               .begins = begins};
     if ((begins && part->open) || part->pad)
         return true; /* padded numbers have one length, and so the part's own order */
@@ -387,39 +374,36 @@ static bool key_conditions_add_bound(struct pattern_draft *draft, const struct f
            pattern_draft_fail(draft, "\"where\" on %s: %s", part->param, err.text);
 }
 
-static bool key_conditions_add_bounds(struct pattern_draft *draft, const struct format *format,
-                                      const struct said_text *said,
-                                      const struct declared_condition *where)
-{
-    return key_conditions_add_bound(draft, format, said, &where->value, where->op == COND_BEGINS) &&
-           (where->op != COND_BETWEEN ||
-            key_conditions_add_bound(draft, format, said, &where->upper, false));
-}
-
 /* A condition on the first part without a value becomes one on the whole sort key. A range that is
  * open on one side ends with the prefix. A part is compared by its beginning: "to 2026-04-16"
  * includes that day. */
-static bool key_conditions_compile_range(struct pattern_draft *draft, const struct map_key *key,
-                                         const struct format *format, const struct said_text *said,
-                                         const struct declared_condition *where)
+static bool pattern_draft_compile_range(struct pattern_draft *draft, const struct map_key *key,
+                                        const struct format *format,
+                                        const struct stated_text *stated,
+                                        const struct declared_condition *where)
 {
-    const struct format *prefix = &said->text, *value = &where->value;
+    const struct format *prefix = &stated->text, *value = &where->value;
     struct map_cond cond = {.attribute = key->attribute, .type = key->type, .op = COND_BETWEEN};
-    key_conditions_mark_used(draft, where);
+    pattern_draft_mark_used(draft, where);
     if (key->type != VALUE_S)
         return prefix->count == 0
-                   ? key_conditions_add_plain(draft, key, where)
+                   ? pattern_draft_add_plain(draft, key, where)
                    : pattern_draft_fail(draft, "%s is not a text: it has no parts", key->attribute);
-    if (!key_conditions_check_range(draft, key, where, true) ||
-        !key_conditions_add_bounds(draft, format, said, where))
+    if (!pattern_draft_check_range(draft, key, where, true) ||
+        !pattern_draft_add_bound(draft, format, stated, value, where->op == COND_BEGINS) ||
+        (where->op == COND_BETWEEN &&
+         !pattern_draft_add_bound(draft, format, stated, &where->upper, false)))
         return false;
+    bool is_base_part = false;
+    for (size_t i = 0; i < draft->model->key_count; i++)
+        is_base_part =
+            is_base_part || format_has(&draft->pattern->kinds[0]->keys[i], where->target);
     /* A range with a prefix includes its end. A listing removes such items from the result
      * (pattern->excluded); a path of one item can't. */
     if (where->op == COND_LT && prefix->count > 0 && !draft->path->list)
         return pattern_draft_fail(draft,
                                   "\"<\" on a part requires a listing; for one item use \"<=\"");
-    if (where->op == COND_LT && prefix->count > 0 &&
-        !key_conditions_is_base_part(draft, where->target))
+    if (where->op == COND_LT && prefix->count > 0 && !is_base_part)
         return pattern_draft_fail(draft,
                                   "\"<\" on %s, which is a part of the index's key alone: use "
                                   "\"<=\", which includes texts that begin with the value",
@@ -429,21 +413,21 @@ static bool key_conditions_compile_range(struct pattern_draft *draft, const stru
     case COND_EQ: /* included in the prefix */
     case COND_BEGINS:
         cond.op = COND_BEGINS;
-        ok = key_conditions_bound(draft, prefix, value, false, &cond.value);
+        ok = pattern_draft_bound(draft, prefix, value, false, &cond.value);
         break;
     case COND_BETWEEN:
-        ok = key_conditions_bound(draft, prefix, value, false, &cond.value) &&
-             key_conditions_bound(draft, prefix, &where->upper, true, &cond.upper);
+        ok = pattern_draft_bound(draft, prefix, value, false, &cond.value) &&
+             pattern_draft_bound(draft, prefix, &where->upper, true, &cond.upper);
         break;
     case COND_LT:
     case COND_LE:
-        ok = key_conditions_bound(draft, prefix, NULL, false, &cond.value) &&
-             key_conditions_bound(draft, prefix, value, where->op == COND_LE, &cond.upper);
+        ok = pattern_draft_bound(draft, prefix, NULL, false, &cond.value) &&
+             pattern_draft_bound(draft, prefix, value, where->op == COND_LE, &cond.upper);
         break;
     case COND_GT:
     case COND_GE:
-        ok = key_conditions_bound(draft, prefix, value, where->op == COND_GT, &cond.value) &&
-             key_conditions_bound(draft, prefix, NULL, true, &cond.upper);
+        ok = pattern_draft_bound(draft, prefix, value, where->op == COND_GT, &cond.value) &&
+             pattern_draft_bound(draft, prefix, NULL, true, &cond.upper);
         break;
     default: /* "where" has no other */
         break;
@@ -452,11 +436,11 @@ static bool key_conditions_compile_range(struct pattern_draft *draft, const stru
         cond.op = where->op == COND_LT ? COND_LT : COND_LE;
         cond.value = cond.upper;
     }
-    return ok && key_conditions_add_cond(draft, &cond);
+    return ok && pattern_draft_add_cond(draft, &cond);
 }
 
-static bool key_conditions_add_prefix(struct pattern_draft *draft, const struct map_key *key,
-                                      const struct format *prefix)
+static bool pattern_draft_add_prefix(struct pattern_draft *draft, const struct map_key *key,
+                                     const struct format *prefix)
 {
     if (prefix->count == 0)
         return true;
@@ -465,59 +449,59 @@ static bool key_conditions_add_prefix(struct pattern_draft *draft, const struct 
                                   key->attribute);
     struct map_cond cond = {
         .attribute = key->attribute, .type = key->type, .op = COND_BEGINS, .value = *prefix};
-    return key_conditions_add_cond(draft, &cond);
+    return pattern_draft_add_cond(draft, &cond);
 }
 
 /* The prefix that the sort keys of all kinds share. */
-static bool key_conditions_compile_sort_key_of_several(struct pattern_draft *draft,
-                                                       const struct map_key *key)
+static bool pattern_draft_compile_sort_key_of_several(struct pattern_draft *draft,
+                                                      const struct map_key *key)
 {
     struct map_pattern *pattern = draft->pattern;
-    struct said_text said;
+    struct stated_text stated;
     struct format common = {0};
     for (size_t i = 0; i < pattern->kind_count; i++) {
         struct format before = common;
-        const struct format *format = key_conditions_format_for(draft, key, pattern->kinds[i]);
+        const struct format *format = pattern_draft_format_for(draft, key, pattern->kinds[i]);
         if (!format)
             return false;
-        if (!pattern_draft_stated(draft, format, &said) ||
-            !pattern_draft_common(draft, i ? &before : &said.text, &said.text, &common))
+        if (!pattern_draft_stated(draft, format, &stated) ||
+            !pattern_draft_common(draft, i ? &before : &stated.text, &stated.text, &common))
             return pattern_draft_fail_room(draft);
     }
-    return key_conditions_add_prefix(draft, key, &common);
+    return pattern_draft_add_prefix(draft, key, &common);
 }
 
 /* DONE is set if no further sort attribute can have a condition. */
-static bool key_conditions_compile_sort_key(struct pattern_draft *draft, const struct map_key *key,
-                                            bool *done)
+static bool pattern_draft_compile_sort_key(struct pattern_draft *draft, const struct map_key *key,
+                                           bool *done)
 {
     struct map_pattern *pattern = draft->pattern;
     const struct declared_condition *where = pattern_draft_where_key(draft, key->attribute);
-    struct said_text said;
-    const struct format *format = key_conditions_format_for(draft, key, pattern->kinds[0]);
+    struct stated_text stated;
+    const struct format *format = pattern_draft_format_for(draft, key, pattern->kinds[0]);
     if (!format)
         return false;
-    if (!pattern_draft_stated(draft, format, &said))
+    if (!pattern_draft_stated(draft, format, &stated))
         return pattern_draft_fail_room(draft);
     *done = true;
     if (pattern->kind_count > 1 && !where)
-        return key_conditions_compile_sort_key_of_several(draft, key);
-    bool by_part = said.stop && pattern_draft_where_part(draft, said.stop) == where;
+        return pattern_draft_compile_sort_key_of_several(draft, key);
+    bool by_part = stated.stop && pattern_draft_where_part(draft, stated.stop) == where;
     if (where && !by_part && where->op != COND_EQ)
-        return key_conditions_add_plain(draft, key, where);
-    if (!said.stop) {
+        return pattern_draft_add_plain(draft, key, where);
+    if (!stated.stop) {
         *done = false;
-        key_conditions_mark_stated(draft, format, &said);
-        return key_conditions_add_equality(draft, key, &said.text);
+        pattern_draft_mark_stated(draft, format, &stated);
+        return pattern_draft_add_equality(draft, key, &stated.text);
     }
     if (where && where->op == COND_EQ) {
         *done = false;
-        return key_conditions_add_plain(draft, key, where);
+        return pattern_draft_add_plain(draft, key, where);
     }
-    key_conditions_mark_stated(draft, format, &said);
-    where = pattern_draft_where_part(draft, said.stop);
-    return where ? key_conditions_compile_range(draft, key, format, &said, where)
-                 : key_conditions_add_prefix(draft, key, &said.text);
+    pattern_draft_mark_stated(draft, format, &stated);
+    where = pattern_draft_where_part(draft, stated.stop);
+    return where ? pattern_draft_compile_range(draft, key, format, &stated, where)
+                 : pattern_draft_add_prefix(draft, key, &stated.text);
 }
 
 bool pattern_draft_compile_keys(struct pattern_draft *draft)
@@ -532,11 +516,11 @@ bool pattern_draft_compile_keys(struct pattern_draft *draft)
     if (!draft->pattern->where)
         return findings_no_memory(draft->findings);
     for (size_t i = 0; i < partition_count; i++)
-        if (!key_conditions_compile_partition_key(draft, &partition[i]))
+        if (!pattern_draft_compile_partition_key(draft, &partition[i]))
             return false;
     bool done = false;
     for (size_t i = 0; i < sort_count && !done; i++)
-        if (!key_conditions_compile_sort_key(draft, &sort[i], &done))
+        if (!pattern_draft_compile_sort_key(draft, &sort[i], &done))
             return false;
     return true;
 }

@@ -47,7 +47,7 @@ bool pattern_draft_check_held(struct pattern_draft *draft, const char *member,
                               const char *attribute);
 
 /* The beginning of one key attribute that has values in the path and the equalities of "where". */
-struct said_text {
+struct stated_text {
     struct format text; /* in terms of the path's parameters; scratch */
     size_t pieces;      /* of the key's own format that TEXT represents */
     const char *stop;   /* the first parameter without a value; NULL: all have one */
@@ -55,7 +55,7 @@ struct said_text {
 
 /* Cuts FORMAT before the first parameter without a value. False if there is no room. */
 bool pattern_draft_stated(struct pattern_draft *draft, const struct format *format,
-                          struct said_text *out);
+                          struct stated_text *out);
 
 /* Appends to an empty format, or to one made by pattern_draft_append; adjacent literals become one.
  * False if there is no room. */

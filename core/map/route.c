@@ -23,12 +23,6 @@ static bool route_is_constrained(const struct model *table, const struct format 
     return false;
 }
 
-/* Whether it is an entry of the listing above, without a path of its own in the map. */
-static bool route_is_entry_alone(const struct route *route)
-{
-    return route->entry && (!route->file || route->file == route->parent->list);
-}
-
 /* The order in which siblings are tried: a literal; then more literal bytes; then a parameter with
  * "match". Entries of the listing come after the map's steps with literal text: "{from}..{to}"
  * precedes an entry whose name has a comma. */
@@ -39,7 +33,8 @@ static long route_precedence(const struct model *table, const struct route *rout
         return 1L << 30;
     if (route->entry)
         bytes += route->entry->rank.behind.size;
-    bool first = bytes > 0 && !route_is_entry_alone(route);
+    bool is_only_entry = route->entry && (!route->file || route->file == route->parent->list);
+    bool first = bytes > 0 && !is_only_entry;
     return (long)bytes * 2 + route_is_constrained(table, &route->segment) + (first ? 1L << 20 : 0);
 }
 

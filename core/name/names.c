@@ -225,12 +225,12 @@ static enum names_taken names_take_apart(const struct format *format, struct spa
         struct span value = piece->value;
         if (!names_read_piece(table, piece, &value, arena, refusal))
             return REFUSED;
-        const struct span *said = bindings_find(path, param);
-        if (!said)
-            said = bindings_find(values, param);
-        if (said && span_equal(*said, value))
+        const struct span *known = bindings_find(path, param);
+        if (!known)
+            known = bindings_find(values, param);
+        if (known && span_equal(*known, value))
             continue;
-        if (said) {
+        if (known) {
             names_note_refusal(refusal, SAID_TWICE, param);
             return REFUSED;
         }
@@ -490,14 +490,6 @@ static const struct route *names_find_placeholder(const struct names_directory *
     return NULL;
 }
 
-/* A listing of directories alone has no items to show. */
-static bool names_has_companion(const struct route *route, enum companion companion)
-{
-    if (companion_is_of_listing(companion))
-        return route->list && !route->list->groups;
-    return names_is_record(route) || (route->list && companion == COMPANION_INFO);
-}
-
 /* Notes that ROUTE does not have COMPANION. */
 static void names_note_foreign(const struct route *route, enum companion companion,
                                struct refusal *refusal)
@@ -521,7 +513,11 @@ static bool names_take_companion(struct names_found *found, enum companion compa
 {
     struct span *names;
     size_t count;
-    if (!names_has_companion(found->route, companion)) {
+    const struct route *route = found->route;
+    bool lists = route->list && !route->list->groups;
+    if (companion_is_of_listing(companion)
+            ? !lists
+            : !names_is_record(route) && !(route->list && companion == COMPANION_INFO)) {
         names_note_foreign(found->route, companion, refusal);
         return false;
     }

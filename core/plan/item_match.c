@@ -33,15 +33,6 @@ bool item_match_is_kind(const struct model *table, const struct map_kind *kind,
     return item_match_is_of_kind(table, kind, key, parts) && bindings_agree(path, parts);
 }
 
-static bool item_match_is_declared(const struct model *table, const struct key *key)
-{
-    struct bindings parts = {0};
-    for (const struct map_kind *kind = table->kinds; kind; kind = kind->next)
-        if (item_match_is_of_kind(table, kind, key, &parts))
-            return true;
-    return false;
-}
-
 static size_t item_match_literal_bytes(const struct model *table, const struct map_kind *kind)
 {
     size_t bytes = 0;
@@ -120,8 +111,12 @@ enum item_match_verdict item_match_item(const struct plan *plan, struct json ite
     if (counts)
         return item_match_add_index_parts(plan, plan->kind_of ? plan->entry : out->entry, item,
                                           arena, &out->parts);
-    return item_match_is_declared(plan->table, &out->key) ? ITEM_MATCH_OTHER
-                                                          : ITEM_MATCH_UNDECLARED;
+    for (const struct map_kind *kind = plan->table->kinds; kind; kind = kind->next) {
+        struct bindings parts = {0};
+        if (item_match_is_of_kind(plan->table, kind, &out->key, &parts))
+            return ITEM_MATCH_OTHER;
+    }
+    return ITEM_MATCH_UNDECLARED;
 }
 
 bool item_match_report(const struct plan *plan, struct json item, struct error *err)

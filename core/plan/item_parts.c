@@ -56,8 +56,8 @@ bool item_parts_add_of_index(const struct model *table, const struct map_index *
 
 /* Whether every key that begins with PREFIX has FORMAT: only its last, open part is not in PREFIX.
  */
-static bool implied_begins_whole(const struct format *format, struct span prefix, char separator,
-                                 const struct bindings *path)
+static bool item_parts_begins_whole(const struct format *format, struct span prefix, char separator,
+                                    const struct bindings *path)
 {
     const struct format_piece *last = &format->pieces[format->count - 1];
     struct bindings parts = {0};
@@ -66,12 +66,12 @@ static bool implied_begins_whole(const struct format *format, struct span prefix
            parts.items[parts.count - 1].value.size == 0 && bindings_agree(path, &parts);
 }
 
-static bool implied_cond_states(const struct cond *cond, const struct format *format,
-                                char separator, const struct bindings *path)
+static bool item_parts_cond_states(const struct cond *cond, const struct format *format,
+                                   char separator, const struct bindings *path)
 {
     struct bindings parts = {0};
     if (cond->op == COND_BEGINS)
-        return implied_begins_whole(format, cond->value.bytes, separator, path);
+        return item_parts_begins_whole(format, cond->value.bytes, separator, path);
     return cond->op == COND_EQ && format_match_key(format, cond->value.bytes, separator, &parts) &&
            bindings_agree(path, &parts);
 }
@@ -83,7 +83,7 @@ bool item_parts_are_implied(const struct model *table, const struct read *query,
     const struct format *format = &kind->keys[i];
     for (size_t w = 0; w < query->where_count; w++)
         if (span_is(query->where[w].attribute, key->attribute) &&
-            implied_cond_states(&query->where[w], format, table->separator, path))
+            item_parts_cond_states(&query->where[w], format, table->separator, path))
             return true;
     /* Whether the whole key is one part without a value, so that any key matches; numbers and
      * binaries are one part. */
@@ -113,13 +113,13 @@ bool item_parts_repeat(const struct model *table, const struct map_kind *kind,
     return false;
 }
 
-static bool implied_is_stated(const struct model *table, const struct read *query,
-                              const struct map_kind *kind, const struct bindings *path)
+static bool item_parts_is_stated(const struct model *table, const struct read *query,
+                                 const struct map_kind *kind, const struct bindings *path)
 {
-    bool said = !item_parts_repeat(table, kind, path);
-    for (size_t i = 0; i < table->key_count && said; i++)
-        said = item_parts_are_implied(table, query, kind, i, path);
-    return said;
+    bool implied = !item_parts_repeat(table, kind, path);
+    for (size_t i = 0; i < table->key_count && implied; i++)
+        implied = item_parts_are_implied(table, query, kind, i, path);
+    return implied;
 }
 
 /* If an item matches several kinds, the one with the most literal bytes decides. So no entry's name
@@ -133,7 +133,7 @@ bool item_parts_all_count(const struct map_pattern *pattern, const struct read *
     for (size_t i = 0; i < pattern->entry_count; i++) {
         if (pattern->entries[i].indexed.count > 0)
             return false;
-        all = all || implied_is_stated(pattern->table, query, pattern->entries[i].kind, path);
+        all = all || item_parts_is_stated(pattern->table, query, pattern->entries[i].kind, path);
     }
     return all;
 }

@@ -20,12 +20,12 @@ static bool plan_expand_key(struct plan *plan, size_t i, struct key_attribute *o
     const struct model *table = plan->table;
     const struct map_key *key = &table->keys[i];
     const struct format *format = &plan->kind_of->keys[i];
-    const struct format *said = plan->entry ? format : &plan->pattern->where[i].value;
+    const struct format *stated = plan->entry ? format : &plan->pattern->where[i].value;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     struct bindings parts = {0};
-    if (!format_check_parts(said, &plan->path, err))
+    if (!format_check_parts(stated, &plan->path, err))
         return false;
-    if (!format_expand(said, &plan->path, &text))
+    if (!format_expand(stated, &plan->path, &text))
         return error_set(err, ERROR_INVALID, "the path lacks a part of the key");
     if (text.failed)
         return error_no_memory(err);
@@ -217,13 +217,6 @@ static bool plan_prefix_of_all(const struct plan *plan, struct span shown, struc
     return out->size > 0;
 }
 
-/* Whether the query's own condition on the sort key is at least as narrow as PREFIX. */
-static bool plan_is_narrower(const struct read *query, struct span prefix)
-{
-    const struct cond *sort = query->where_count > 1 ? &query->where[1] : NULL;
-    return sort && sort->op == COND_BEGINS && span_starts(sort->value.bytes, prefix);
-}
-
 /* The listing's query, narrowed to the part of the name before its digest, if that begins the sort
  * key. */
 static bool plan_make_search(struct plan *plan, struct error *err)
@@ -233,19 +226,12 @@ static bool plan_make_search(struct plan *plan, struct error *err)
     enum escape_mark mark;
     if (!plan_make_query(plan, err))
         return false;
+    const struct cond *sort = plan->query->where_count > 1 ? &plan->query->where[1] : NULL;
     if (escape_is_shortened(plan->shortened, &mark, &shown) &&
         plan_prefix_of_all(plan, shown, &prefix) &&
-        !plan_is_narrower(plan->query, buf_span(&prefix)))
+        !(sort && sort->op == COND_BEGINS && span_starts(sort->value.bytes, buf_span(&prefix))))
         plan_narrow_to(plan, &prefix);
     return (!read_failed(plan->query) && !prefix.failed) || error_no_memory(err);
-}
-
-/* Whether a beginning of names may narrow the query of PATTERN. The newest hundred items, and an
- * item's rank, do not depend on names. */
-static bool plan_may_narrow(const struct map_pattern *pattern)
-{
-    return !pattern->limit && !pattern->limit_param && !pattern->index &&
-           pattern->entry_count == 1 && pattern->entries[0].rank.digits == 0;
 }
 
 /* Narrows the query to the selection's beginning of names. */
@@ -254,7 +240,10 @@ static bool plan_narrow_to_begins(struct plan *plan, struct error *err)
     CLEAN_UP(buf_clean_up) struct buf prefix = {0};
     const struct map_pattern *pattern = plan->pattern;
     const struct cond *sort = plan->query->where_count > 1 ? &plan->query->where[1] : NULL;
-    if (plan->selection && plan->selection->begins.size > 0 && plan_may_narrow(pattern) &&
+    /* The newest hundred items, and an item's rank, do not depend on names. */
+    bool may_narrow = !pattern->limit && !pattern->limit_param && !pattern->index &&
+                      pattern->entry_count == 1 && pattern->entries[0].rank.digits == 0;
+    if (plan->selection && plan->selection->begins.size > 0 && may_narrow &&
         plan_expand_prefix(plan, pattern->entries, plan->selection->begins, &prefix) &&
         (!sort || (sort->op == COND_BEGINS && span_starts(buf_span(&prefix), sort->value.bytes))))
         plan_narrow_to(plan, &prefix);
@@ -348,8 +337,8 @@ static bool plan_set_first_page(struct plan *plan, struct error *err)
         return true;
     plan->query->ties = pattern->ties;
     *limit = plan->kind == PLAN_LIST || pattern->limit ? pattern->limit : pattern->pick ? 0 : 2;
-    const struct span *said = param ? bindings_find(&plan->path, param) : NULL;
-    if (param && !entry_limit_parse(param, said ? *said : span_text(""), limit, err))
+    const struct span *number = param ? bindings_find(&plan->path, param) : NULL;
+    if (param && !entry_limit_parse(param, number ? *number : span_text(""), limit, err))
         return false;
     plan_set_selection_limit(plan);
     return true;
@@ -386,14 +375,6 @@ static bool plan_index_holds_columns(struct plan *plan, const struct plan_subjec
             return false;
     }
     return subject->column_count > 0;
-}
-
-/* Whether the index includes the wanted and the tested attributes. A count counts names, which
- * consist of keys, and every index has these. */
-static bool plan_index_suffices(struct plan *plan, const struct plan_subject *subject)
-{
-    return plan->kind == PLAN_LIST && plan->reads_again && !plan->parts.late &&
-           (subject->counts || plan_index_holds_columns(plan, subject));
 }
 
 /* WHOLE: all steps could be made. */
@@ -437,7 +418,10 @@ static bool plan_make_steps(struct plan *plan, const struct plan_subject *subjec
         ok = plan_make_query(plan, err) && plan_narrow_to_begins(plan, err);
         break;
     }
-    plan->index_suffices = ok && plan_index_suffices(plan, subject);
+    /* A count counts names, which consist of keys, and every index has these. */
+    plan->index_suffices = ok && plan->kind == PLAN_LIST && plan->reads_again &&
+                           !plan->parts.late &&
+                           (subject->counts || plan_index_holds_columns(plan, subject));
     if (plan->index_suffices)
         plan->reads_again = false;
     ok = ok && (!plan->query || plan_set_first_page(plan, err));
@@ -533,16 +517,6 @@ static bool plan_project_attribute(void *arg, const char *attribute)
     return true;
 }
 
-/* If a name contains parts of the index's key, the item must still have that key. */
-static void plan_project_index_key(const struct plan *plan, struct read *read)
-{
-    struct plan_lookup look = {plan, read};
-    const struct map_key *key;
-    if (plan->entry && plan->entry->indexed.count > 0)
-        for (size_t i = 0; (key = model_index_key(plan->pattern->index, i)); i++)
-            plan_project_attribute(&look, key->attribute);
-}
-
 static void plan_project_conds(const struct plan *plan, struct read *read,
                                const struct map_cond *conds, size_t count)
 {
@@ -583,9 +557,14 @@ struct read *plan_items(const struct plan *plan, const struct key *keys, size_t 
         read_add_attribute(read, plan->attribute);
         plan_project_conds(plan, read, pattern->where, pattern->where_count);
         plan_project_conds(plan, read, pattern->filter, pattern->filter_count);
-        plan_project_index_key(plan, read);
+        struct plan_lookup look = {plan, read};
+        const struct map_key *key;
+        bool indexed = plan->entry && plan->entry->indexed.count > 0;
+        /* If a name contains parts of the index's key, the item must still have that key. */
+        for (size_t i = 0; indexed && (key = model_index_key(pattern->index, i)); i++)
+            plan_project_attribute(&look, key->attribute);
         if (pattern->mtime)
-            plan_project_attribute(&(struct plan_lookup){plan, read}, pattern->mtime);
+            plan_project_attribute(&look, pattern->mtime);
     }
     if (read && plan->counts && plan->query->limit == 0)
         plan_project_counted(plan, read);

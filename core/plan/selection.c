@@ -106,14 +106,11 @@ static bool selection_counts_records(const struct map_pattern *pattern)
     return counts;
 }
 
-static size_t selection_leaf_bytes(const struct cond *leaf)
-{
-    return CONDITION_BYTES + STEP_BYTES * leaf->step_count + LIST_BYTES * leaf->list_count;
-}
-
 size_t selection_expression_bytes(const struct cond *cond)
 {
-    size_t bytes = cond->child_count ? JOIN_BYTES : selection_leaf_bytes(cond);
+    size_t bytes = cond->child_count ? JOIN_BYTES
+                                     : CONDITION_BYTES + STEP_BYTES * cond->step_count +
+                                           LIST_BYTES * cond->list_count;
     for (size_t i = 0; i < cond->child_count; i++)
         bytes += selection_expression_bytes(&cond->children[i]);
     return bytes;

@@ -351,8 +351,8 @@ static void place_go_below(struct place *place, struct span name)
 /* What the pattern itself says of a part ("where": {"index_name": "x"}) is bound like the rest. */
 static bool place_bind_stated(struct place *place, const struct map_pattern *pattern)
 {
-    for (size_t i = 0; pattern && i < pattern->said_count; i++) {
-        const struct map_part *part = &pattern->said[i];
+    for (size_t i = 0; pattern && i < pattern->stated_count; i++) {
+        const struct map_part *part = &pattern->stated[i];
         CLEAN_UP(buf_clean_up) struct buf text = {0}, value = {0};
         if (bindings_find(&place->bindings, part->param))
             continue;

@@ -1475,7 +1475,7 @@ static void test_many_equalities(void)
         buf_printf(&table, "\"%c\":\"v\",", c);
     buf_add_text(&table, "}}}");
     const struct map *map = good_table(buf_text(&table));
-    CHECK_INT(map->models[0]->patterns->said_count, 16);
+    CHECK_INT(map->models[0]->patterns->stated_count, 16);
     map_unref(map);
 }
 
