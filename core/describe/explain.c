@@ -11,7 +11,6 @@
 #include "core/read/key_scan.h"
 #include "core/read/links.h"
 #include "core/read/near_miss.h"
-#include "core/read/unlisted.h"
 
 /* A place's plan with all that is told of it. */
 struct explanation {
@@ -44,7 +43,7 @@ static bool explain_explanation_init(struct explanation *explanation, const stru
     struct price *price = &explanation->price;
     *explanation = (struct explanation){0};
     if (place->kind == PLACE_PLACEHOLDER)
-        return unlisted_refuse(tree, place, err);
+        return tree_refuse_placeholder(tree, place, err);
     if (!price_init(price, place, &tree->names, err))
         return false;
     const struct plan *plan = price->plan;
@@ -54,11 +53,11 @@ static bool explain_explanation_init(struct explanation *explanation, const stru
         if (!explanation->items)
             return false;
     }
-    explanation->own = calloc(price->proofs.count + 1, sizeof *explanation->own);
+    explanation->own = calloc(price->files.count + 1, sizeof *explanation->own);
     bool alone = place->kind == PLACE_LIST_FILE; /* which has them among its records */
-    for (size_t i = 0; !alone && explanation->own && i < price->proofs.count; i++)
-        if (file_proof_is_record(&price->proofs.items[i]))
-            explanation->own[explanation->own_count++] = price->proofs.items[i].plan;
+    for (size_t i = 0; !alone && explanation->own && i < price->files.count; i++)
+        if (declared_files_is_item(&price->files.items[i]))
+            explanation->own[explanation->own_count++] = price->files.items[i].plan;
     return explanation->own || error_no_memory(err);
 }
 
@@ -429,7 +428,7 @@ static void explain_write_not_listed(const struct tree *tree, const struct place
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     if (left_out)
         buf_add_text(&text, left_out->text);
-    if (!unlisted_is_none(tree, place, &why))
+    if (!tree_lists_all(tree, place, &why))
         buf_printf(&text, "%s%s", text.size ? "; " : "", why.text);
     if (text.size > 0)
         explain_write_member(out, "not_listed", buf_span(&text));

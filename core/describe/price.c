@@ -8,7 +8,7 @@
 
 void price_clean_up(struct price *price)
 {
-    proofs_clean_up(&price->proofs);
+    declared_files_clean_up(&price->files);
     *price = (struct price){0};
 }
 
@@ -57,8 +57,8 @@ bool price_init(struct price *price, const struct place *place, const struct pla
     }
     if (place->selection) /* of the records alone */
         return true;
-    if (!proofs_init(&price->proofs, place, names, price->plan, err))
+    if (!declared_files_init(&price->files, place, names, price->plan, err))
         return false;
-    proofs_add_cost(&price->proofs, &price->cost);
+    declared_files_add_cost(&price->files, &price->cost);
     return true;
 }

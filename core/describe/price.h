@@ -3,14 +3,14 @@
 #ifndef DDBFS_CORE_DESCRIBE_PRICE_H
 #define DDBFS_CORE_DESCRIBE_PRICE_H
 
-#include "core/read/file_proof.h"
+#include "core/read/declared_files.h"
 
 struct price {
-    const struct plan *plan; /* the place's; NULL where the map alone tells what is there */
-    struct proofs proofs;    /* of a directory's own files */
-    struct cost target;      /* of what a link leads to */
-    bool target_is_entry;    /* of a listing, which is searched where its name is shortened */
-    struct cost cost;        /* of all, and of the way here */
+    const struct plan *plan;     /* the place's; NULL where the map alone tells what is there */
+    struct declared_files files; /* of a directory's own files */
+    struct cost target;          /* of what a link leads to */
+    bool target_is_entry;        /* of a listing, which is searched where its name is shortened */
+    struct cost cost;            /* of all, and of the way here */
 };
 
 /* False with ERR filled: nothing can have the values that the path gives, or memory ran out. To be

@@ -506,7 +506,7 @@ static void file_take_listing(void *arg, const struct tree_entry *entries, size_
         ok = error_no_memory(&why);
     struct walk_age age = tree_list_stats(call->listing).age;
     int64_t ttl_ms = call->place->route->list->ttl_ms;
-    if (age.is_told_again)
+    if (age.is_replayed)
         ttl_ms += age.since_ms - loop_now_ms(tree->loop);
     struct tree_file file = {.bytes = buf_span(&bytes),
                              .ttl_left_ms = ttl_ms > 0 && !age.is_dropped ? ttl_ms : 0};
@@ -586,9 +586,9 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
     else
         call->fetch = fetch_start(tree, place, file_take_record, call);
     if (call->listing)
-        tree_list_hold_on(call->listing);
+        tree_list_set_steady(call->listing);
     if (call->stream)
-        tree_stream_hold_on(call->stream);
+        tree_stream_set_steady(call->stream);
     if (call->fetch || call->timer || call->listing || call->wait || call->stream)
         return call;
     file_call_destroy(call);

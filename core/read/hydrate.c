@@ -2,91 +2,125 @@
 
 #include <stdlib.h>
 
-struct chunk {
+/* The first slice is one request. Later ones have as many keys as bring about this many bytes. */
+enum { SLICE_BYTES = 8 << 20, SLICE_MAX = 16 * READ_MAX_KEYS };
+
+/* An entry whose item must be read before it can be described. */
+struct hydrate_key {
+    struct key key;
+    size_t entry;
+};
+
+struct hydrate_request {
     struct hydrate *hydrate;
     struct read *read;
     struct source_call *call;
 };
 
-struct hydrate {
-    struct hydrate_from from; /* the payer is borrowed: each call has its own reference */
-    struct chunk *chunks;
-    size_t chunk_count;
-    struct key *keys; /* owned: what KEPT is to tell */
-    size_t key_count;
-    struct loop_timer *timer;
-    size_t pending;
-    hydrate_item_fn *item;
-    hydrate_done_fn *done;
-    void *arg;
-};
-
-void hydrate_cancel(struct hydrate *hydrate)
+static void hydrate_end_slice(struct hydrate *hydrate)
 {
-    if (!hydrate)
-        return;
-    for (size_t i = 0; i < hydrate->chunk_count; i++) {
-        if (hydrate->chunks[i].call)
-            source_end(hydrate->chunks[i].call);
-        read_destroy(hydrate->chunks[i].read);
+    for (size_t i = 0; i < hydrate->request_count; i++) {
+        if (hydrate->requests[i].call)
+            source_end(hydrate->requests[i].call);
+        read_destroy(hydrate->requests[i].read);
     }
     loop_remove_timer(hydrate->timer);
-    free(hydrate->keys);
-    free(hydrate->chunks);
-    free(hydrate);
+    free(hydrate->requests);
+    hydrate->timer = NULL;
+    hydrate->requests = NULL;
+    hydrate->request_count = hydrate->pending = 0;
+}
+
+void hydrate_clear(struct hydrate *hydrate)
+{
+    arena_clean_up(&hydrate->keys);
+    free(hydrate->wanted);
+    hydrate->wanted = NULL;
+    hydrate->count = hydrate->from = hydrate->to = 0;
+}
+
+void hydrate_clean_up(struct hydrate *hydrate)
+{
+    hydrate_end_slice(hydrate);
+    hydrate_clear(hydrate);
+}
+
+bool hydrate_add(struct hydrate *hydrate, const struct key *key, size_t entry, size_t most)
+{
+    if (!hydrate->wanted)
+        hydrate->wanted = calloc(most, sizeof *hydrate->wanted);
+    if (!hydrate->wanted)
+        return false;
+    hydrate->wanted[hydrate->count++] = (struct hydrate_key){*key, entry};
+    return true;
+}
+
+bool hydrate_next(const struct hydrate *hydrate, size_t *entry)
+{
+    bool more = hydrate->to < hydrate->count;
+    if (more && entry)
+        *entry = hydrate->wanted[hydrate->to].entry;
+    return more;
+}
+
+void hydrate_note(struct hydrate *hydrate, size_t bytes)
+{
+    hydrate->items++;
+    hydrate->bytes += bytes;
+}
+
+static int hydrate_order(const void *a, const void *b)
+{
+    return key_compare(&((const struct hydrate_key *)a)->key,
+                       &((const struct hydrate_key *)b)->key);
+}
+
+bool hydrate_find(const struct hydrate *hydrate, const struct key *key, size_t *entry)
+{
+    struct hydrate_key same = {.key = *key};
+    const struct hydrate_key *found =
+        bsearch(&same, hydrate->wanted + hydrate->from, hydrate->to - hydrate->from, sizeof same,
+                hydrate_order);
+    if (found)
+        *entry = found->entry;
+    return found;
 }
 
 static void hydrate_finish(struct hydrate *hydrate, const struct error *err)
 {
-    hydrate_done_fn *done = hydrate->done;
-    void *arg = hydrate->arg;
     struct error copy = err ? *err : (struct error){0};
-    hydrate_cancel(hydrate);
-    done(arg, err ? &copy : NULL);
+    hydrate_end_slice(hydrate);
+    hydrate->done(hydrate->arg, err ? &copy : NULL);
 }
 
 static void hydrate_take_page(void *arg, const struct page *page, const struct error *err)
 {
-    struct chunk *chunk = arg;
-    struct hydrate *hydrate = chunk->hydrate;
+    struct hydrate_request *request = arg;
+    struct hydrate *hydrate = request->hydrate;
     if (err) {
         hydrate_finish(hydrate, err);
         return;
     }
-    hydrate->from.cost->requests += page->requests;
-    source_add_page(&hydrate->from.cost->spent, page);
+    hydrate->source.cost->requests += page->requests;
+    source_add_page(&hydrate->source.cost->spent, page);
     for (size_t i = 0; i < page->item_count; i++)
         hydrate->item(hydrate->arg, page->items[i], page->request_id);
     if (page->more)
-        source_more(chunk->call);
+        source_more(request->call);
     else if (--hydrate->pending == 0)
         hydrate_finish(hydrate, NULL);
 }
 
-static bool hydrate_start_chunk(struct hydrate *hydrate, const struct key *keys, size_t count,
-                                struct error *err)
-{
-    const struct hydrate_from *from = &hydrate->from;
-    struct chunk *chunk = &hydrate->chunks[hydrate->chunk_count++];
-    chunk->hydrate = hydrate;
-    chunk->read = plan_items(from->plan, keys, count, err);
-    if (!chunk->read)
-        return false;
-    chunk->call = source_start(from->source, chunk->read, from->payer, hydrate_take_page, chunk);
-    hydrate->pending++;
-    return chunk->call || error_no_memory(err);
-}
-
-/* Records that were read again for an earlier listing. */
-static void hydrate_report_kept(void *arg)
+/* Reports items that were read again for an earlier listing. */
+static void hydrate_report_known(void *arg)
 {
     struct hydrate *hydrate = arg;
     struct error why;
     bool ok = true;
     hydrate->timer = NULL;
-    for (size_t i = 0; ok && i < hydrate->key_count; i++) {
+    for (size_t i = hydrate->from; ok && i < hydrate->to; i++) {
         CLEAN_UP(json_clean_up) struct json_doc doc = {0};
-        struct span text = kept_pages_find(hydrate->from.kept, &hydrate->keys[i]);
+        struct span text = walk_transcript_find(hydrate->source.items, &hydrate->wanted[i].key);
         if (text.size == 0)
             continue;
         ok = json_parse(&doc, text, JSON_STRICT, NULL) || error_no_memory(&why);
@@ -96,45 +130,63 @@ static void hydrate_report_kept(void *arg)
     hydrate_finish(hydrate, ok ? NULL : &why);
 }
 
-static bool hydrate_start_kept(struct hydrate *hydrate, const struct key *keys, size_t count)
+/* False with ERR filled. */
+static bool hydrate_start_requests(struct hydrate *hydrate, struct error *err)
 {
-    hydrate->keys = calloc(count, sizeof *keys);
-    if (!hydrate->keys)
-        return false;
-    memcpy(hydrate->keys, keys, count * sizeof *keys);
-    hydrate->key_count = count;
-    hydrate->timer = loop_add_timer(hydrate->from.loop, 0, hydrate_report_kept, hydrate);
-    return hydrate->timer;
+    const struct hydrate_from *from = &hydrate->source;
+    size_t count = hydrate->to - hydrate->from;
+    struct key *keys = calloc(count, sizeof *keys);
+    hydrate->requests =
+        calloc((count + READ_MAX_KEYS - 1) / READ_MAX_KEYS, sizeof *hydrate->requests);
+    bool ok = (keys && hydrate->requests) || error_no_memory(err);
+    for (size_t i = 0; ok && i < count; i++)
+        keys[i] = hydrate->wanted[hydrate->from + i].key;
+    for (size_t at = 0; ok && at < count; at += READ_MAX_KEYS) {
+        struct hydrate_request *request = &hydrate->requests[hydrate->request_count++];
+        size_t size = count - at < READ_MAX_KEYS ? count - at : READ_MAX_KEYS;
+        request->hydrate = hydrate;
+        request->read = plan_items(from->plan, keys + at, size, err);
+        if (request->read)
+            request->call =
+                source_start(from->source, request->read, from->payer, hydrate_take_page, request);
+        ok = request->call || (request->read && error_no_memory(err));
+        hydrate->pending++;
+    }
+    free(keys);
+    return ok;
 }
 
-struct hydrate *hydrate_start(const struct hydrate_from *from, const struct key *keys, size_t count,
-                              hydrate_item_fn *item, hydrate_done_fn *done, void *arg,
-                              struct error *err)
+/* The keys are sorted, so that those of a response, which come in any order, are found. */
+bool hydrate_start(struct hydrate *hydrate, const struct hydrate_from *from, size_t wanted,
+                   hydrate_item_fn *item, hydrate_done_fn *done, void *arg, struct error *err)
 {
-    struct hydrate *hydrate = calloc(1, sizeof *hydrate);
-    size_t chunks = (count + READ_MAX_KEYS - 1) / READ_MAX_KEYS;
-    if (hydrate)
-        hydrate->chunks = calloc(chunks, sizeof *hydrate->chunks);
-    if (!hydrate || !hydrate->chunks) {
-        free(hydrate);
-        error_no_memory(err);
-        return NULL;
+    size_t most = READ_MAX_KEYS;
+    if (hydrate->items > 0) {
+        size_t requests = SLICE_BYTES / (hydrate->bytes / hydrate->items + 1) / READ_MAX_KEYS;
+        most = (requests > 0 ? requests : 1) * READ_MAX_KEYS;
+        if (most > SLICE_MAX)
+            most = SLICE_MAX;
     }
-    hydrate->from = *from;
+    size_t enough = (wanted + READ_MAX_KEYS - 1) / READ_MAX_KEYS * READ_MAX_KEYS;
+    if (wanted > 0 && enough < most)
+        most = enough;
+    size_t left = hydrate->count - hydrate->to;
+    size_t count = left < most ? left : most;
+    hydrate->from = hydrate->to;
+    hydrate->to += count;
+    qsort(hydrate->wanted + hydrate->from, count, sizeof *hydrate->wanted, hydrate_order);
+    hydrate->source = *from;
     hydrate->item = item;
     hydrate->done = done;
     hydrate->arg = arg;
-    if (from->kept && !hydrate_start_kept(hydrate, keys, count)) {
-        error_no_memory(err);
-        hydrate_cancel(hydrate);
-        return NULL;
+    bool ok;
+    if (from->items) {
+        hydrate->timer = loop_add_timer(from->loop, 0, hydrate_report_known, hydrate);
+        ok = hydrate->timer || error_no_memory(err);
+    } else {
+        ok = hydrate_start_requests(hydrate, err);
     }
-    for (size_t at = 0; !from->kept && at < count; at += READ_MAX_KEYS) {
-        size_t size = count - at < READ_MAX_KEYS ? count - at : READ_MAX_KEYS;
-        if (!hydrate_start_chunk(hydrate, keys + at, size, err)) {
-            hydrate_cancel(hydrate);
-            return NULL;
-        }
-    }
-    return hydrate;
+    if (!ok)
+        hydrate_end_slice(hydrate);
+    return ok;
 }

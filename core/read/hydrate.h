@@ -1,33 +1,66 @@
-/* Reads a slice of records by their keys, a hundred a request, all requests at once. */
+/* Reads the items of one page of an index again from the table, a hundred a request, all requests
+ * of a slice at once. A page may hold many thousand keys, whose items together would fill the
+ * memory; so it is read in slices. */
 #ifndef DDBFS_CORE_READ_HYDRATE_H
 #define DDBFS_CORE_READ_HYDRATE_H
 
+#include "core/base/arena.h"
 #include "core/base/loop.h"
-#include "core/plan/plan.h"
-#include "core/read/kept_pages.h"
+#include "core/read/walk.h"
 
-struct hydrate;
-
-/* One record that was found. ITEM is borrowed. */
+/* One item that was found. ITEM is borrowed. */
 typedef void hydrate_item_fn(void *arg, struct json item, const char *request_id);
-/* All have been read, or ERR says why not. The hydrate is gone before that. */
+/* The slice has been read, or ERR is the reason why not. */
 typedef void hydrate_done_fn(void *arg, const struct error *err);
 
-/* How they are read. All of it is borrowed, and must stay until the end. */
+/* Where the items are read. All of it is borrowed, and must stay until the end. */
 struct hydrate_from {
     const struct plan *plan;
     struct source *source;
-    struct payer *payer;           /* may be NULL */
-    const struct kept_pages *kept; /* which has them; NULL: SOURCE is asked */
-    struct loop *loop;             /* for KEPT */
-    struct kept_pages_cost *cost;  /* to which is added what it takes */
+    struct payer *payer;                 /* may be NULL */
+    const struct walk_transcript *items; /* has them all; NULL: requests are sent to SOURCE */
+    struct loop *loop;
+    struct walk_cost *cost; /* to which the requests' cost is added */
 };
 
-/* Reads COUNT keys, no two alike. Records that are no more are passed over. NULL with ERR filled
- * when memory ran out. */
-struct hydrate *hydrate_start(const struct hydrate_from *from, const struct key *keys, size_t count,
-                              hydrate_item_fn *item, hydrate_done_fn *done, void *arg,
-                              struct error *err);
-void hydrate_cancel(struct hydrate *hydrate); /* before DONE; NULL is fine */
+/* {0} is one without a page. Must not move while it reads. */
+struct hydrate {
+    struct arena keys;          /* of the page's keys, until their items have been read */
+    struct hydrate_key *wanted; /* owned; in the order of the entries, but for the slice in hand */
+    size_t count;
+    size_t from, to;     /* the slice in hand */
+    size_t items, bytes; /* that came so far, of all pages; bytes of their files */
+    struct hydrate_from source;
+    struct hydrate_request *requests; /* owned; of the slice in hand */
+    size_t request_count, pending;
+    struct loop_timer *timer;
+    hydrate_item_fn *item;
+    hydrate_done_fn *done;
+    void *arg;
+};
+
+/* Ends what is under way. */
+void hydrate_clean_up(struct hydrate *hydrate);
+/* Frees the page's keys. */
+void hydrate_clear(struct hydrate *hydrate);
+
+/* Adds KEY, whose parts are in KEYS, of the page's entry number ENTRY. A page has at most MOST of
+ * them. False when memory ran out. */
+bool hydrate_add(struct hydrate *hydrate, const struct key *key, size_t entry, size_t most);
+
+/* Whether items remain to be read; then ENTRY (which may be NULL) is the first that waits. */
+bool hydrate_next(const struct hydrate *hydrate, size_t *entry);
+
+/* Reads the next slice, in whole requests no more than WANTED items need (0: all). ITEM is called
+ * for each item, DONE at the end, later. Items that no longer exist are passed over. False with ERR
+ * filled when memory ran out. */
+bool hydrate_start(struct hydrate *hydrate, const struct hydrate_from *from, size_t wanted,
+                   hydrate_item_fn *item, hydrate_done_fn *done, void *arg, struct error *err);
+
+/* The entry of that key in the slice in hand; false for none. */
+bool hydrate_find(const struct hydrate *hydrate, const struct key *key, size_t *entry);
+
+/* Counts an item whose file has BYTES bytes. The size of the next slices follows from it. */
+void hydrate_note(struct hydrate *hydrate, size_t bytes);
 
 #endif

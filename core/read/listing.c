@@ -4,7 +4,13 @@
 
 #include <stdlib.h>
 
-#include "core/read/unlisted.h"
+#include "core/name/names.h"
+#include "core/read/file.h"
+#include "core/read/links.h"
+#include "core/read/model_provider.h"
+
+/* Of the keys that a Scan found. */
+enum { KEYS_A_PAGE = 1000 };
 
 bool listing_open_source(struct tree_listing *listing, const struct place *place, struct error *err)
 {
@@ -14,10 +20,9 @@ bool listing_open_source(struct tree_listing *listing, const struct place *place
     return listing->source;
 }
 
-void listing_end_call(struct tree_listing *listing)
+static void listing_end_call(struct tree_listing *listing)
 {
-    if (listing->call)
-        source_end(listing->call);
+    source_end(listing->call);
     listing->call = NULL;
     read_destroy(listing->tables);
     listing->tables = NULL;
@@ -29,23 +34,16 @@ void tree_list_end(struct tree_listing *listing)
         return;
     loop_remove_timer(listing->timer);
     fetch_cancel(listing->fetch);
-    if (listing->wait)
-        cache_leave(listing->wait);
-    key_scan_unref(listing->census);
-    hydrate_slices_clean_up(&listing->slices); /* which may be reading, as the plan says */
-    walk_end(listing->walk);
-    declared_files_clean_up(&listing->openings);
-    proofs_clean_up(&listing->proofs);
+    if (listing->scan_wait)
+        cache_leave(listing->scan_wait);
+    key_scan_unref(listing->scan);
+    declared_files_clean_up(&listing->files);
+    listing_query_clean_up(listing);
     listing_end_call(listing);
-    plan_unref(listing->plan);
     tree_resolve_cancel(listing->resolution);
     place_destroy(listing->anew);
-    item_directories_clean_up(&listing->followers);
     entries_clean_up(&listing->entries);
-    sort_ties_clean_up(&listing->ties);
     arena_clean_up(&listing->contents);
-    json_clean_up(&listing->parsed);
-    buf_clean_up_secret(&listing->texts);
     source_unref(listing->source);
     free(listing);
 }
@@ -56,6 +54,13 @@ void listing_fail(struct tree_listing *listing, const struct error *err)
     listing->fn(listing->arg, NULL, 0, false, &copy);
 }
 
+/* Stores the first reason that the end reports. */
+static void listing_fail_at_end(struct tree_listing *listing, const struct error *err)
+{
+    if (listing->failed.kind == ERROR_NONE)
+        listing->failed = *err;
+}
+
 bool listing_is_alone(const struct tree_listing *listing)
 {
     return listing->alone || listing->place->selection;
@@ -63,30 +68,31 @@ bool listing_is_alone(const struct tree_listing *listing)
 
 void listing_continue(struct tree_listing *listing)
 {
-    bool there = false;
-    while (!there) {
+    const struct place *place = listing->place;
+    bool exists = false;
+    while (!exists) {
         listing->state++;
         switch (listing->state) {
         case LISTING_NAMES:
-            there = listing->place->kind == PLACE_TABLES;
+            exists = place->kind == PLACE_TABLES;
             break;
         case LISTING_TABLES:
-            there = listing->environment;
+            exists = listing->environment;
             break;
         case LISTING_RECORD:
-            there = listing->place->kind == PLACE_ATTRS || listing->place->kind == PLACE_LINKS;
+            exists = place->kind == PLACE_ATTRS || place->kind == PLACE_LINKS;
             break;
-        case LISTING_CENSUS:
-            there = listing->scanned;
+        case LISTING_SCAN:
+            exists = listing->scanned;
             break;
         case LISTING_QUERY:
-            there = place_is_listing(listing->place);
+            exists = place_is_listing(place);
             break;
-        case LISTING_PROOFS:
-            there = listing->proofs.count > 0 && !listing_is_alone(listing);
+        case LISTING_FILES:
+            exists = listing->files.count > 0 && !listing_is_alone(listing);
             break;
         case LISTING_ENDS:
-            there = true;
+            exists = true;
             break;
         case LISTING_PLACE:
         case LISTING_DECLARED: /* entered from there alone */
@@ -96,142 +102,66 @@ void listing_continue(struct tree_listing *listing)
     }
 }
 
-/* Whether nothing comes any more: no entry, and no error. */
-static bool listing_is_end(const struct tree_listing *listing)
+/* A misspelt attribute or value matches nothing, and is no error: so the log says how many items
+ * were read. */
+static void listing_log_unmatched(const struct tree_listing *listing)
 {
-    return listing->state == LISTING_ENDS && listing->failed.kind == ERROR_NONE;
+    const struct selection *selection = listing->place->selection;
+    const struct log *log = listing->tree->log;
+    size_t read = listing->stats.read;
+    if (!selection || !selection->filter || listing->matched > 0 || !listing->plan)
+        return;
+    if (read == 0)
+        log_line(log, LOG_LEVEL_WARNING, "there is no item to test the filter on");
+    else
+        log_line(log, LOG_LEVEL_WARNING,
+                 "no item matches the filter, and %zu %s read%s; add \"@summary\" to the listing's "
+                 "path to see the attributes and values",
+                 read, read == 1 ? "was" : "were",
+                 listing->stats.read_twice ? ", some of them twice, from both ends" : "");
 }
 
-/* What a table's description tells is good for as long as that is. */
-static void listing_shorten_ttls(struct tree_listing *listing, size_t from, size_t count)
+void listing_deliver(struct tree_listing *listing, size_t from, size_t count)
 {
+    struct error why;
+    bool ends = listing->state == LISTING_ENDS && listing->failed.kind == ERROR_NONE;
+    if (listing->entries.failed || listing->contents.failed) {
+        error_no_memory(&why);
+        bool unnamed = listing->entries.why.kind != ERROR_NONE;
+        listing_fail(listing, unnamed ? &listing->entries.why : &why);
+        return;
+    }
+    if (listing->refused.kind != ERROR_NONE) {
+        listing_fail(listing, &listing->refused);
+        return;
+    }
+    /* Names that a table's description led to are good for as long as the description. */
     int64_t most_ms = tree_structure_ttl_ms(listing->tree, listing->place);
     for (size_t i = from; i < from + count; i++) {
         struct tree_entry *entry = &listing->entries.items[i];
         if (entry->directory && entry->ttl_left_ms > most_ms)
             entry->ttl_left_ms = most_ms;
     }
+    if (ends)
+        listing_log_unmatched(listing);
+    listing->fn(listing->arg, listing->entries.items + from, count, !ends, NULL);
 }
 
-/* A misspelt name or value finds nothing, and is no error: so it is told how many were asked. */
-static void listing_describe_unmatched(const struct tree_listing *listing)
+static void listing_deliver_all(struct tree_listing *listing)
 {
-    const struct selection *selection = listing->place->selection;
-    size_t read = listing->stats.read;
-    if (!selection || !selection->filter || listing->matched > 0 || !listing->plan)
-        return;
-    if (read == 0)
-        log_line(listing->tree->log, LOG_LEVEL_WARNING, "there is no record to ask the filter of");
-    else
-        log_line(listing->tree->log, LOG_LEVEL_WARNING,
-                 "no record answers the filter, and %zu %s read%s; \"@summary\" behind the "
-                 "listing's path tells which attributes and values there are",
-                 read, read == 1 ? "was" : "were",
-                 listing->stats.read_twice ? ", some of them twice, from both ends" : "");
+    listing_deliver(listing, 0, listing->entries.count);
 }
 
-void listing_deliver_range(struct tree_listing *listing, size_t from, size_t count)
+/* Delivers the page if it has entries; else begins what comes next. */
+static void listing_deliver_any(struct tree_listing *listing)
 {
-    struct error why;
-    if (listing->entries.failed || listing->contents.failed) {
-        error_no_memory(&why);
-        bool unnamed = listing->entries.why.kind != ERROR_NONE;
-        listing_fail(listing, unnamed ? &listing->entries.why : &why);
-    } else if (listing->refused.kind != ERROR_NONE) {
-        listing_fail(listing, &listing->refused);
-    } else {
-        listing_shorten_ttls(listing, from, count);
-        if (listing_is_end(listing))
-            listing_describe_unmatched(listing);
-        listing->fn(listing->arg, listing->entries.items + from, count, !listing_is_end(listing),
-                    NULL);
-    }
-}
-
-void listing_deliver(struct tree_listing *listing)
-{
-    listing_deliver_range(listing, 0, listing->entries.count);
-}
-
-/* Whether NAME is of a record that has been told among the others. */
-static bool listing_is_reported(const struct tree_listing *listing, struct span name)
-{
-    for (size_t i = 0; i < listing->proofs.count; i++)
-        if (span_equal(listing->proofs.items[i].name, name))
-            return listing->proofs.items[i].listed;
-    return false;
-}
-
-/* A file that is proven not to be there is left out; that this can't be told is no less an error
- * than if it had been asked for by its name. */
-static void listing_take_proof(void *arg, struct span name, const struct tree_file *file,
-                               const struct error *err)
-{
-    struct tree_listing *listing = arg;
-    if (file && file->stale)
-        err = file->stale; /* its entry would be told as if it were not too old */
-    if (!file || file->stale) {
-        if (err->kind != ERROR_NOT_FOUND && listing->failed.kind == ERROR_NONE)
-            listing->failed = *err;
-        return;
-    }
-    struct tree_entry *entry =
-        listing_is_reported(listing, name) ? NULL : entries_add(&listing->entries, name, false);
-    if (!entry)
-        return;
-    entry->secret = file->secret;
-    entry->mtime = file->mtime;
-    entry->ttl_left_ms = file->ttl_left_ms;
-    entry->size = (int64_t)file->bytes.size;
-    entry->content = arena_copy(&listing->contents, file->bytes);
-}
-
-static void listing_take_all_proofs(void *arg)
-{
-    struct tree_listing *listing = arg;
-    entries_sort(&listing->entries);
-    listing_continue(listing);
     if (listing->entries.count > 0 || listing->entries.failed)
-        listing_deliver(listing);
+        listing_deliver_all(listing);
     else
         listing_work(listing);
 }
 
-/* The plan of the listing, and the files beside it, are found before the first page. */
-static bool listing_prepare(struct tree_listing *listing, struct error *err)
-{
-    const struct place *place = listing->place;
-    if (place->kind == PLACE_PLACEHOLDER)
-        return unlisted_refuse(listing->tree, place, err);
-    if (place_is_listing(place)) {
-        listing->plan = plan_ref(place_plan(place, err));
-        if (!listing->plan)
-            return false;
-        listing->full = listing->full || listing->plan->parts.late;
-    }
-    if (place->kind == PLACE_DIRECTORY && listing->tree->names.scan)
-        listing->scanned = place_key_step(place);
-    if (place->kind == PLACE_ROOT)
-        listing->environment = listing_next_parametric(place->map->environments);
-    struct place directory = *place; /* borrows all that PLACE owns */
-    if (listing->alone)
-        directory.kind = PLACE_DIRECTORY;
-    return proofs_init(&listing->proofs, &directory, &listing->tree->names, listing->plan, err);
-}
-
-static bool listing_start_declared(struct tree_listing *listing, struct error *err)
-{
-    if (!listing_prepare(listing, err))
-        return false;
-    if (!listing_is_alone(listing))
-        entries_add_declared(&listing->entries, listing->place, &listing->tree->names);
-    listing_continue(listing);
-    if (listing->entries.count > 0 || listing->entries.failed)
-        listing_deliver(listing);
-    else
-        listing_work(listing);
-    return true;
-}
+/* The place. */
 
 static void listing_take_place(void *arg, struct place *place, const struct error *err)
 {
@@ -247,7 +177,6 @@ static void listing_take_place(void *arg, struct place *place, const struct erro
     listing_work(listing);
 }
 
-/* A place that was found by a description which is believed no more is found anew. */
 static bool listing_start_place(struct tree_listing *listing, struct error *err)
 {
     if (tree_is_current(listing->tree, listing->place)) {
@@ -265,17 +194,316 @@ const struct place *tree_list_place(const struct tree_listing *listing)
     return listing->place;
 }
 
-/* The listing has been read: ends in what failed on the way, or whole. */
-static void listing_conclude(struct tree_listing *listing)
+/* Declared names. */
+
+/* The first environment from FROM on whose name has a parameter; NULL for none. */
+static const struct map_environment *listing_next_parametric(const struct map_environment *from)
 {
-    if (listing->failed.kind != ERROR_NONE)
-        listing_fail(listing, &listing->failed);
-    else
-        listing_deliver(listing);
+    while (from && format_is_literal(&from->name))
+        from = from->next;
+    return from;
 }
 
-/* Asks for the next page of a call, or begins it. */
-static bool listing_continue_with(struct tree_listing *listing, struct error *why)
+/* Makes the plan of the listing, and those of the files beside it, before the first page. */
+static bool listing_start_declared(struct tree_listing *listing, struct error *err)
+{
+    const struct place *place = listing->place;
+    const struct place_options *names = &listing->tree->names;
+    if (place->kind == PLACE_PLACEHOLDER)
+        return tree_refuse_placeholder(listing->tree, place, err);
+    if (place_is_listing(place)) {
+        listing->plan = plan_ref(place_plan(place, err));
+        if (!listing->plan)
+            return false;
+        listing->full = listing->full || listing->plan->parts.late;
+    }
+    if (place->kind == PLACE_DIRECTORY && names->scan)
+        listing->scanned = place_key_step(place);
+    if (place->kind == PLACE_ROOT)
+        listing->environment = listing_next_parametric(place->map->environments);
+    struct place directory = *place; /* borrows all that PLACE owns */
+    if (listing->alone)
+        directory.kind = PLACE_DIRECTORY;
+    if (!declared_files_init(&listing->files, &directory, names, listing->plan, err))
+        return false;
+    if (!listing_is_alone(listing))
+        entries_add_declared(&listing->entries, place, names);
+    listing_continue(listing);
+    listing_deliver_any(listing);
+    return true;
+}
+
+/* Names of tables. */
+
+static bool listing_request_tables(struct tree_listing *listing, const struct place *place,
+                                   source_page_fn *take, struct error *err)
+{
+    if (!listing_open_source(listing, place, err))
+        return false;
+    listing->tables = read_new(READ_TABLES, "", NULL);
+    if (!listing->tables)
+        return error_no_memory(err);
+    listing->call =
+        source_start(listing->source, listing->tables, listing->tree->payer, take, listing);
+    return listing->call || error_no_memory(err);
+}
+
+static void listing_take_names(void *arg, const struct page *page, const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    if (err) {
+        listing_fail(listing, err);
+        return;
+    }
+    const char *prefix = listing->place->table_prefix;
+    for (size_t i = 0; i < page->name_count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        struct error why;
+        if (!span_starts(page->names[i], span_text(prefix ? prefix : "")))
+            continue;
+        if (names_write_table(page->names[i], &name, &why))
+            entries_add(&listing->entries, buf_span(&name), true);
+        else if (why.kind == ERROR_NO_MEMORY)
+            listing->entries.failed = true;
+        else
+            listing_fail_at_end(listing, &why);
+    }
+    if (page->more && listing->entries.count == 0 && !listing->entries.failed) {
+        source_more(listing->call);
+        return;
+    }
+    if (!page->more)
+        listing_continue(listing);
+    listing_deliver_all(listing);
+}
+
+static bool listing_start_tables(struct tree_listing *listing, struct error *err);
+
+/* Environments whose names have a parameter are found by the names of the tables. */
+static void listing_take_environments(void *arg, const struct page *page, const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    struct error why;
+    if (err) {
+        listing_fail(listing, err);
+        return;
+    }
+    for (size_t i = 0; i < page->name_count; i++)
+        if (names_check_table(page->names[i], &why))
+            entries_add_environment(&listing->entries, listing->place->map, listing->environment,
+                                    page->names[i]);
+        else
+            listing_fail_at_end(listing, &why);
+    if (page->more) {
+        source_more(listing->call);
+        return;
+    }
+    listing_end_call(listing);
+    listing->environment = listing_next_parametric(listing->environment->next);
+    if (!listing->environment) {
+        listing_continue(listing);
+        listing_deliver_all(listing);
+    } else if (!listing_start_tables(listing, &why)) {
+        listing_fail(listing, &why);
+    }
+}
+
+static bool listing_start_tables(struct tree_listing *listing, struct error *err)
+{
+    listing->prefixed = (struct place){
+        .kind = PLACE_ENVIRONMENT, .map = listing->place->map, .environment = listing->environment};
+    return listing_request_tables(listing, &listing->prefixed, listing_take_environments, err);
+}
+
+/* An item's attributes or links. */
+
+/* A link that the item does not have is left out, and one that is denied. */
+static void listing_add_link(struct tree_listing *listing, const struct map_link *link,
+                             struct json item, int64_t ttl_left_ms)
+{
+    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+    struct error why;
+    struct place *target =
+        links_follow(listing->place, link, item, &listing->tree->names, &bytes, &why);
+    place_destroy(target);
+    if (!target) {
+        if (why.kind != ERROR_NOT_FOUND && why.kind != ERROR_DENIED)
+            listing_fail_at_end(listing, &why);
+        return;
+    }
+    struct tree_entry *entry = entries_add(&listing->entries, span_text(link->name), false);
+    if (!entry)
+        return;
+    entry->link = true;
+    entry->ttl_left_ms = ttl_left_ms;
+    entry->size = (int64_t)bytes.size;
+    entry->content = arena_adopt(&listing->contents, &bytes);
+}
+
+/* ITEM may be absent for links whose targets are known from the path. */
+static void listing_deliver_links(struct tree_listing *listing, struct json item,
+                                  int64_t ttl_left_ms)
+{
+    for (const struct map_link *each = listing->place->table->links; each; each = each->next)
+        listing_add_link(listing, each, item, ttl_left_ms);
+    listing_continue(listing);
+    listing_deliver_all(listing);
+}
+
+static void listing_deliver_attributes(struct tree_listing *listing, struct json item,
+                                       int64_t ttl_left_ms)
+{
+    const struct place *place = listing->place;
+    struct json value;
+    for (struct json name = json_first(item); json_present(name); name = json_next(value)) {
+        CLEAN_UP(buf_clean_up) struct buf text = {0}, encoded = {0};
+        CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
+        value = json_next(name);
+        json_read_string(name, &text);
+        bool named = !text.failed && names_write_attribute(buf_span(&text), &encoded);
+        listing->entries.failed = listing->entries.failed || !named;
+        struct tree_entry *entry = entries_add(&listing->entries, buf_span(&encoded), false);
+        if (!entry)
+            break;
+        entry->secret = model_is_secret(place->table, buf_span(&text));
+        entry->mtime = file_mtime(place->route->file, item);
+        entry->ttl_left_ms = ttl_left_ms;
+        if (file_write_attribute(listing->tree, place->table, buf_span(&text), item, &bytes))
+            entry->size = (int64_t)bytes.size;
+        listing->entries.failed = listing->entries.failed || bytes.failed;
+        entry->content = arena_adopt(&listing->contents, &bytes);
+    }
+    entries_sort(&listing->entries);
+    listing_continue(listing);
+    listing_deliver_all(listing);
+}
+
+static void listing_take_record(void *arg, struct record *record, double found_units,
+                                int64_t ttl_left_ms, const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    (void)found_units;
+    listing->fetch = NULL;
+    if (err)
+        listing_fail(listing, err);
+    else if (listing->place->kind == PLACE_LINKS)
+        listing_deliver_links(listing, record_item(record), ttl_left_ms);
+    else
+        listing_deliver_attributes(listing, record_item(record), ttl_left_ms);
+}
+
+static bool listing_start_record(struct tree_listing *listing, struct error *err)
+{
+    struct json no_item = {0};
+    if (listing->place->kind == PLACE_LINKS && !fetch_is_needed(listing->place)) {
+        listing_deliver_links(listing, no_item, MAP_STRUCTURE_TTL_MS);
+        return true;
+    }
+    listing->fetch = fetch_start(listing->tree, listing->place, listing_take_record, listing);
+    return listing->fetch || error_no_memory(err);
+}
+
+/* Partition keys that a Scan found. */
+
+/* A key whose name is too long for a directory is left out, and the end reports that. False when
+ * memory ran out. */
+static bool listing_add_key(struct tree_listing *listing, struct value key)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    const struct place *place = listing->place;
+    const struct route *step = listing->scanned;
+    struct bindings parts = {0};
+    struct error why;
+    if (!format_match_key(&place->table->kinds->keys[0], key.bytes, place->table->separator,
+                          &parts))
+        return true;
+    if (place_write_name(place, step, &parts, 0, &listing->tree->names, &name, &why))
+        return entries_add(&listing->entries, buf_span(&name), !step->file);
+    listing_fail_at_end(listing, &why);
+    return why.kind != ERROR_NO_MEMORY;
+}
+
+static void listing_deliver_keys(struct tree_listing *listing)
+{
+    const struct key_scan *scan = listing->scan;
+    bool ok = true;
+    for (int i = 0; ok && i < KEYS_A_PAGE && listing->scan_at < scan->count; i++)
+        ok = listing_add_key(listing, scan->values[listing->scan_at++]);
+    listing->entries.failed = listing->entries.failed || !ok;
+    if (listing->scan_at == scan->count)
+        listing_continue(listing);
+    listing_deliver_all(listing);
+}
+
+/* A directory exists with or without items, so the scan's ttl is not that of the names. */
+static void listing_take_scan(void *arg, void *data, int64_t ttl_left_ms, const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    listing->scan_wait = NULL;
+    (void)ttl_left_ms;
+    if (!data) {
+        listing_fail(listing, err);
+        return;
+    }
+    listing->scan = key_scan_ref(data);
+    listing->stats.pages = listing->scan->pages;
+    listing->stats.requests = listing->scan->requests;
+    listing->stats.spent = listing->scan->spent;
+    if (err)
+        listing_fail_at_end(listing, err); /* the scan is older than its ttl */
+    listing_deliver_keys(listing);
+}
+
+static bool listing_start_scan(struct tree_listing *listing, struct error *err)
+{
+    if (listing->scan) {
+        listing_deliver_keys(listing);
+        return true;
+    }
+    listing->scan_wait =
+        key_scan_start(listing->tree, listing->place, listing_take_scan, listing, err);
+    return listing->scan_wait;
+}
+
+/* Declared files. */
+
+/* A file that is proven not to exist is left out. Any other failure is an error of the listing, as
+ * it would be one of a lookup by name. */
+static void listing_take_file(void *arg, struct span name, const struct tree_file *file,
+                              const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    if (file && file->stale)
+        err = file->stale; /* an entry has no mark for that */
+    if (!file || file->stale) {
+        if (err->kind != ERROR_NOT_FOUND)
+            listing_fail_at_end(listing, err);
+        return;
+    }
+    for (size_t i = 0; i < listing->files.count; i++)
+        if (listing->files.items[i].listed && span_equal(listing->files.items[i].name, name))
+            return;
+    struct tree_entry *entry = entries_add(&listing->entries, name, false);
+    if (!entry)
+        return;
+    entry->secret = file->secret;
+    entry->mtime = file->mtime;
+    entry->ttl_left_ms = file->ttl_left_ms;
+    entry->size = (int64_t)file->bytes.size;
+    entry->content = arena_copy(&listing->contents, file->bytes);
+}
+
+static void listing_end_files(void *arg)
+{
+    struct tree_listing *listing = arg;
+    entries_sort(&listing->entries);
+    listing_continue(listing);
+    listing_deliver_any(listing);
+}
+
+/* The order of all parts. */
+
+static bool listing_start_next_page(struct tree_listing *listing, struct error *why)
 {
     if (listing->call) {
         source_more(listing->call);
@@ -285,8 +513,9 @@ static bool listing_continue_with(struct tree_listing *listing, struct error *wh
         walk_more(listing->walk);
         return true;
     }
-    return listing->state == LISTING_QUERY ? listing_start_query(listing, why)
-                                           : listing_start_names(listing, why);
+    return listing->state == LISTING_QUERY
+               ? listing_start_query(listing, why)
+               : listing_request_tables(listing, listing->place, listing_take_names, why);
 }
 
 void listing_work(struct tree_listing *listing)
@@ -299,7 +528,7 @@ void listing_work(struct tree_listing *listing)
         break;
     case LISTING_NAMES:
     case LISTING_QUERY:
-        ok = listing_continue_with(listing, &why);
+        ok = listing_start_next_page(listing, &why);
         break;
     case LISTING_DECLARED:
         ok = listing_start_declared(listing, &why);
@@ -310,21 +539,21 @@ void listing_work(struct tree_listing *listing)
     case LISTING_RECORD:
         ok = listing_start_record(listing, &why);
         break;
-    case LISTING_CENSUS:
-        if (listing->census)
-            listing_report_keys(listing);
-        else
-            ok = listing_start_census(listing, &why);
+    case LISTING_SCAN:
+        ok = listing_start_scan(listing, &why);
         break;
     case LISTING_CONTENTS:
         ok = listing_start_slice(listing, &why);
         break;
-    case LISTING_PROOFS:
-        ok = declared_files_start(&listing->openings, &listing->proofs, listing->tree,
-                                  listing_take_proof, listing_take_all_proofs, listing, &why);
+    case LISTING_FILES:
+        ok = declared_files_start(&listing->files, listing->tree, listing_take_file,
+                                  listing_end_files, listing, &why);
         break;
     case LISTING_ENDS:
-        listing_conclude(listing);
+        ok = listing->failed.kind == ERROR_NONE;
+        why = listing->failed;
+        if (ok)
+            listing_deliver_all(listing);
         break;
     }
     if (!ok)
@@ -353,19 +582,19 @@ void tree_list_more(struct tree_listing *listing)
     listing_fail(listing, &why);
 }
 
-void tree_list_hold_on(struct tree_listing *listing)
+void tree_list_set_steady(struct tree_listing *listing)
 {
     listing->steady = true;
 }
 
-static struct tree_listing *listing_start(const struct tree_listing *wanted)
+static struct tree_listing *listing_new(const struct tree_listing *like)
 {
     struct tree_listing *listing = calloc(1, sizeof *listing);
     if (!listing)
         return NULL;
-    *listing = *wanted;
-    if (item_directories_init(&listing->followers))
-        listing->timer = loop_add_timer(wanted->tree->loop, 0, listing_turn_page, listing);
+    *listing = *like;
+    if (dict_init(&listing->directories))
+        listing->timer = loop_add_timer(like->tree->loop, 0, listing_turn_page, listing);
     if (listing->timer)
         return listing;
     tree_list_end(listing);
@@ -375,27 +604,68 @@ static struct tree_listing *listing_start(const struct tree_listing *wanted)
 struct tree_listing *tree_list(const struct tree *tree, const struct place *place, bool full,
                                tree_entries_fn *fn, void *arg)
 {
-    return listing_start(
+    return listing_new(
         &(struct tree_listing){.tree = tree, .place = place, .full = full, .fn = fn, .arg = arg});
 }
 
 struct tree_listing *tree_list_records(const struct tree *tree, const struct place *place,
                                        bool named, tree_entries_fn *fn, void *arg)
 {
-    return listing_start(&(struct tree_listing){.tree = tree,
-                                                .place = place,
-                                                .full = true,
-                                                .items = true,
-                                                .alone = true,
-                                                .named = named,
-                                                .all_wanted = true,
-                                                .fn = fn,
-                                                .arg = arg});
+    return listing_new(&(struct tree_listing){.tree = tree,
+                                              .place = place,
+                                              .full = true,
+                                              .items = true,
+                                              .alone = true,
+                                              .named = named,
+                                              .reads_all = true,
+                                              .fn = fn,
+                                              .arg = arg});
 }
 
 struct tree_listing *tree_list_items(const struct tree *tree, const struct place *place,
                                      tree_entries_fn *fn, void *arg)
 {
-    return listing_start(&(struct tree_listing){
+    return listing_new(&(struct tree_listing){
         .tree = tree, .place = place, .full = true, .items = true, .fn = fn, .arg = arg});
+}
+
+/* Placeholders. */
+
+/* Of STEP, below the directory that PLACE is, or is in. */
+static bool listing_refuse_step(const struct tree *tree, const struct place *place,
+                                const struct route *step, struct error *err)
+{
+    struct model_provider_description description;
+    struct place directory = *place; /* borrows all that PLACE owns */
+    directory.route = step->parent;
+    names_refuse_unlisted(place->table, step, &place->bindings, err);
+    if (tree->names.scan || step != place_key_step(&directory))
+        return false;
+    error_add(err, "; or --allow-scan lists them by reading the whole table");
+    if (tree->models && tree->models->ops->describe(tree->models, place, &description) &&
+        description.item_count >= 0)
+        error_add(err, " (%lld item%s)", (long long)description.item_count,
+                  description.item_count == 1 ? "" : "s");
+    return false;
+}
+
+bool tree_refuse_placeholder(const struct tree *tree, const struct place *place, struct error *err)
+{
+    return place->companion == COMPANION_TABLE
+               ? names_refuse_columns(err)
+               : listing_refuse_step(tree, place, place->route, err);
+}
+
+bool tree_lists_all(const struct tree *tree, const struct place *place, struct error *err)
+{
+    const struct route *step = place_next_unlisted(place, &tree->names, NULL);
+    if (!step)
+        return true;
+    listing_refuse_step(tree, place, step, err);
+    while ((step = place_next_unlisted(place, &tree->names, step))) {
+        struct error other;
+        listing_refuse_step(tree, place, step, &other);
+        error_add(err, "; %s", other.text);
+    }
+    return false;
 }

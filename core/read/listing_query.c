@@ -1,209 +1,270 @@
-/* The pages of a listing's query: which items count, what they are called, and the records that are
- * read again for them. */
+/* The pages of a listing's query: which items count, their names and files, the directories that
+ * they bring along, and the items that are read again for them. */
+#include <stdlib.h>
+
+#include "core/item/typed.h"
 #include "core/map/entry_names.h"
+#include "core/map/listable.h"
 #include "core/plan/item_match.h"
+#include "core/plan/item_parts.h"
 #include "core/read/file.h"
 #include "core/read/listing.h"
 #include "core/read/near_miss.h"
 #include "core/read/shortened_names.h"
 
-/* Of a page, or of a slice of its records. What the service gives has 1 MB, or 40; but lists within
- * lists grow by their indentation. */
+/* Of the files of a page, or of a slice of its items. A response has 1 MB, or 40 from several
+ * requests; but lists within lists grow by their indentation. */
 enum { MOST_CONTENT_BYTES = 96 << 20 };
 
-/* Records that were read again came one by one, and are told together. Directories may stand
- * between them. */
-static void listing_query_parse_records(struct tree_listing *listing, size_t from, size_t count)
+/* The name of a directory that has been added. */
+struct listing_directory {
+    struct dict_node node; /* first, so that a node is a directory */
+    char name[];
+};
+
+void listing_query_clean_up(struct tree_listing *listing)
 {
-    struct tree_entry *items = listing->entries.items + from;
+    size_t from = 0;
+    hydrate_clean_up(&listing->hydrate); /* which may be reading by the plan */
+    walk_end(listing->walk);
+    plan_unref(listing->plan);
+    buf_clean_up_secret(&listing->ties.last);
+    buf_clean_up_secret(&listing->ties.next);
     json_clean_up(&listing->parsed);
-    buf_truncate(&listing->texts, 0);
-    buf_add_char(&listing->texts, '[');
-    for (size_t i = 0; i < count; i++) {
-        buf_add_text(&listing->texts, listing->texts.size > 1 && !items[i].directory ? "," : "");
-        buf_add_span(&listing->texts, items[i].content);
+    buf_clean_up_secret(&listing->texts);
+    for (struct dict_node *node; (node = dict_any(&listing->directories, &from));) {
+        dict_remove(&listing->directories, node);
+        free(node);
     }
-    buf_add_char(&listing->texts, ']');
-    if (listing->texts.failed ||
-        !json_parse(&listing->parsed, buf_span(&listing->texts), JSON_STRICT, NULL)) {
-        listing->entries.failed = true; /* what was JSON before is so again */
+    dict_clean_up(&listing->directories);
+}
+
+static bool listing_query_reads_again(const struct tree_listing *listing)
+{
+    return listing->full && listing->plan->reads_again;
+}
+
+/* Directories. Where the map has "{index}.d/" beside "{index}", each index of the listing has one.
+ */
+
+/* Adds the directory CHILD of the place that is named by PARTS, once. A shortened name of a
+ * directory can't be looked up, so such a directory is left out, and the end reports that. */
+static void listing_query_add_directory(struct tree_listing *listing, const struct route *child,
+                                        const struct bindings *parts)
+{
+    CLEAN_UP(buf_clean_up) struct buf written = {0};
+    struct entries *entries = &listing->entries;
+    enum escape_mark mark;
+    struct span shown;
+    entries->failed =
+        entries->failed || !place_write_name(listing->place, child, parts, 0, &listing->tree->names,
+                                             &written, &entries->why);
+    if (entries->failed)
+        return;
+    struct span name = buf_span(&written);
+    if (escape_is_shortened(name, &mark, &shown)) {
+        if (listing->failed.kind == ERROR_NONE)
+            error_set(&listing->failed, ERROR_LONG_NAME,
+                      "a directory is left out, whose name is longer than %d bytes and begins "
+                      "with \"%.*s\"; commands take the whole name",
+                      NAME_LIMIT, shown.size > 60 ? 60 : (int)shown.size, shown.data);
         return;
     }
-    struct json item = json_first(json_root(&listing->parsed));
-    for (size_t i = 0; i < count; i++) {
-        if (items[i].directory)
+    if (dict_find(&listing->directories, name))
+        return;
+    struct listing_directory *directory = calloc(1, sizeof *directory + name.size);
+    if (directory) {
+        memcpy(directory->name, name.data, name.size);
+        directory->node.key = span_of(directory->name, name.size);
+        dict_add(&listing->directories, &directory->node);
+    }
+    entries->failed = !directory || !entries_add(entries, name, true);
+}
+
+static bool listing_query_is_named_by_items(const struct route *child)
+{
+    return !child->entry && !child->hidden && !child->file && !format_is_literal(&child->segment);
+}
+
+/* Adds the directories that come with an item of PARTS, which is an entry of the step ENTRY. */
+static void listing_query_add_followers(struct tree_listing *listing, const struct route *entry,
+                                        const struct bindings *parts)
+{
+    const struct place *place = listing->place;
+    for (const struct route *child = place->route->children; child; child = child->next)
+        if (listing_query_is_named_by_items(child) &&
+            listable_follows(child, entry, &place->bindings))
+            listing_query_add_directory(listing, child, parts);
+}
+
+/* Whether STEP, or a step below it, shows the item KEY; PARTS gets those of the key. */
+static bool listing_query_shows(const struct route *step, const struct place *place,
+                                const struct key *key, struct bindings *parts)
+{
+    const struct bindings *path = &place->bindings;
+    if (step->list && item_match_entry(place->table, step->list, key, path, parts))
+        return true;
+    for (size_t i = 0; step->file && i < step->file->kind_count; i++)
+        if (item_match_is_kind(place->table, step->file->kinds[i], key, path, parts))
+            return true;
+    for (const struct route *child = step->children; child; child = child->next)
+        if (!child->entry && listing_query_shows(child, place, key, parts))
+            return true;
+    return false;
+}
+
+/* Adds the directories that show the item KEY, although it may be no entry itself: the query reads
+ * the item in any case, be there an "{index}" or not. */
+static void listing_query_add_showing(struct tree_listing *listing, const struct key *key)
+{
+    const struct place *place = listing->place;
+    for (const struct route *child = place->route->children; child; child = child->next) {
+        struct bindings parts = {0};
+        if (!listing_query_is_named_by_items(child) ||
+            !listable_follows_some(child, &place->bindings) ||
+            !listing_query_shows(child, place, key, &parts))
             continue;
-        items[i].item = item;
-        item = json_next(item);
+        bool known = true;
+        for (size_t i = 0; i < child->segment.count; i++) {
+            const char *param = child->segment.pieces[i].param;
+            known = known && (!param || bindings_find(&parts, param) ||
+                              bindings_find(&place->bindings, param));
+        }
+        if (known)
+            listing_query_add_directory(listing, child, &parts);
     }
 }
 
-/* The file of its own that the map declares for the record here, under whose name it is told; NULL
- * for none. Where that name is a file only of records that pass a filter, and this one does not, or
- * ITEM is too little of it to know, it is an entry all the same: rather told twice than not at all.
- */
-static struct file_proof *listing_query_own_file(const struct tree_listing *listing,
-                                                 const struct key *key, struct json item)
+/* Of a listing of directories alone ("groups"), adds those of ITEM. An item whose index key has
+ * another format than the map declares has none, and is skipped. */
+static void listing_query_add_groups(struct tree_listing *listing,
+                                     const struct matched_item *matched, struct json item)
 {
-    for (size_t i = 0; i < listing->proofs.count; i++) {
-        struct error ignored;
-        struct file_proof *proof = &listing->proofs.items[i];
-        const struct plan *plan = proof->plan;
-        if (file_proof_is_record(proof) && key_compare(&plan->key, key) == 0 &&
-            (plan->pattern->filter_count == 0 || plan_holds(plan, key, item, &ignored)))
-            return proof;
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    const struct place *place = listing->place;
+    const struct map_index *index = place->route->list->index;
+    bool all = true;
+    for (const struct route *child = place->route->children; child; child = child->next) {
+        struct bindings parts = matched->parts;
+        if (child->hidden || !listable_is_group(child, &place->bindings))
+            continue;
+        bool has = !index || item_parts_add_of_index(place->table, index, matched->entry->kind,
+                                                     &child->segment, item, &arena, &parts);
+        if (has)
+            listing_query_add_directory(listing, child, &parts);
+        all = all && has;
     }
-    return NULL;
+    listing->entries.failed = listing->entries.failed || arena.failed;
+    listing->stats.entries += all;
+    listing->stats.skipped += !all;
 }
 
-/* The typed item goes with the entry, rather than what its file shows of it. */
-static void listing_query_store_item(struct tree_listing *listing, struct tree_entry *entry,
-                                     struct json item)
-{
-    struct span text = json_raw(item);
-    if (listing->plan->reads_again)
-        entry->content = arena_copy(&listing->contents, text);
-    else
-        entry->item = item;
-    if (!listing->named)
-        entry->size = (int64_t)text.size;
-    hydrate_slices_note(&listing->slices, text.size);
-}
+/* Entries. */
 
-/* An item that can't be shown ends the listing in an error: it must not pass for one that is
- * gone. */
+/* Fills in what is known of an entry from its item: the file, or the item itself. An item that
+ * can't be shown ends the listing in an error: it must not pass for a deleted one. */
 static void listing_query_describe(struct tree_listing *listing, struct tree_entry *entry,
                                    struct json item, const char *request_id)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
     const struct place *place = listing->place;
-    if (listing->items)
-        listing_query_store_item(listing, entry, item);
-    if (listing->items && (!listing->named || listing->plan->index_suffices))
-        return;
+    if (listing->items) {
+        struct span text = json_raw(item);
+        if (listing->plan->reads_again)
+            entry->content =
+                arena_copy(&listing->contents, text); /* ITEM is gone after this slice */
+        else
+            entry->item = item;
+        if (!listing->named)
+            entry->size = (int64_t)text.size;
+        hydrate_note(&listing->hydrate, text.size);
+        if (!listing->named || listing->plan->index_suffices)
+            return;
+    }
     if (!file_write_record(listing->tree, place->table, item, &bytes)) {
         listing->entries.failed = listing->entries.failed || bytes.failed;
         if (!bytes.failed)
             record_refuse(item, request_id, &listing->refused);
         return;
     }
-    entry->size = (int64_t)bytes.size;
+    size_t size = bytes.size;
+    entry->size = (int64_t)size;
     entry->mtime = file_mtime(place->route->list, item);
     if (listing->items)
         return;
-    listing->content_bytes += bytes.size;
-    if (listing->content_bytes > MOST_CONTENT_BYTES) {
-        error_set(&listing->refused, ERROR_NO_MEMORY,
-                  "the files of one page of records have more than %d MB together; \"--format "
-                  "compact\" makes them smaller, and each opens by its name",
-                  MOST_CONTENT_BYTES >> 20);
-        return;
-    }
     entry->content = arena_adopt(&listing->contents, &bytes);
-    hydrate_slices_note(&listing->slices, bytes.size);
+    listing->content_bytes += size;
+    if (listing->content_bytes > MOST_CONTENT_BYTES)
+        error_set(&listing->refused, ERROR_NO_MEMORY,
+                  "the files of one page of items have more than %d MB together; use \"--format "
+                  "compact\", which makes them smaller, or open each by its name",
+                  MOST_CONTENT_BYTES >> 20);
+    hydrate_note(&listing->hydrate, size);
 }
 
-/* Whether the listing shows an item that counts. What is tested of a record that is read again
- * waits for that, where the listing wants so many that are still there. */
-static bool listing_query_is_requested_for(struct tree_listing *listing, struct json item)
-{
-    const struct plan *plan = listing->plan;
-    bool waits = listing->full && plan->reads_again && plan->query->limit > 0;
-    bool failed = false;
-    bool selected = waits || plan_may_select(plan, item, &failed);
-    listing->entries.failed = listing->entries.failed || failed;
-    return selected;
-}
-
-/* Of records alone names are needed that tell of an index's key: the record, read again, must still
- * be called so. */
-static bool listing_query_needs_name(const struct tree_listing *listing,
-                                     const struct matched_item *matched)
-{
-    return !listing->alone || listing->named ||
-           (listing->plan->reads_again && matched->entry->indexed.count > 0);
-}
-
-/* How long what the query told may be believed, on a page that waited for WAITED_MS to be told. */
+/* The rest of the ttl of an entry, on a page that waited for WAITED_MS in the source. */
 static int64_t listing_query_ttl_left_ms(const struct tree_listing *listing, int64_t waited_ms)
 {
     int64_t ttl_ms = listing->plan->pattern->ttl_ms;
     struct walk_age age = walk_age(listing->walk);
-    if (!age.is_told_again)
+    if (!age.is_replayed)
         return waited_ms < ttl_ms ? ttl_ms - waited_ms : 0;
     int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(listing->tree->loop);
     return left_ms > 0 && !age.is_dropped ? left_ms : 0;
 }
 
-/* The rank that an entry is named with at first. Where its record is read again,
- * listing_query_drop_vanished replaces it by the place among those that are there. */
-static uint64_t listing_query_first_rank(const struct tree_listing *listing)
-{
-    return listing->full && listing->plan->reads_again ? 1 : listing->stats.entries + 1;
-}
-
-/* OWN is the file that the map declares for the record, or NULL. */
+/* Adds an entry for an item that counts. OWN is the file that the map declares for it, or NULL.
+ * False when memory ran out. */
 static bool listing_query_add_entry(struct tree_listing *listing,
                                     const struct matched_item *matched, struct json item,
-                                    struct file_proof *own, const struct page *page)
+                                    struct declared_file *own, const struct page *page)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     const struct place *place = listing->place;
+    const struct plan *plan = listing->plan;
     const struct route *route = route_of_entry(place->route, matched->entry);
-    if (!listing_query_is_requested_for(listing, item)) {
+    bool reads_again = listing_query_reads_again(listing);
+    bool failed = false;
+    /* A listing of N existing items tests the selection on the items that are read again. */
+    bool tests_later = reads_again && plan->query->limit > 0;
+    if (!tests_later && !plan_may_select(plan, item, &failed)) {
+        listing->entries.failed = listing->entries.failed || failed;
         listing->stats.entries++;
         return true;
     }
+    listing->entries.failed = listing->entries.failed || failed;
+    /* An item that is read again must still have its name, if that contains an index's key. */
+    bool needs_name = !listing->alone || listing->named ||
+                      (plan->reads_again && matched->entry->indexed.count > 0);
     if (own) {
         buf_add_span(&name, own->name);
         own->listed = true;
-    } else if (listing_query_needs_name(listing, matched) &&
-               !place_write_name(place, route, &matched->parts, listing_query_first_rank(listing),
-                                 &listing->tree->names, &name, &listing->entries.why)) {
-        listing->entries.failed = true; /* told when the page is delivered */
-        return true;
+    } else if (needs_name) {
+        /* The rank of an item that is read again is its place among those that still exist, and
+         * replaces this 1 (listing_query_number_entry). */
+        uint64_t rank = reads_again ? 1 : listing->stats.entries + 1;
+        if (!place_write_name(place, route, &matched->parts, rank, &listing->tree->names, &name,
+                              &listing->entries.why)) {
+            listing->entries.failed = true; /* reported when the page is delivered */
+            return true;
+        }
     }
     struct tree_entry *added = entries_add(&listing->entries, buf_span(&name), false);
     if (!added)
         return false;
     added->ttl_left_ms = listing_query_ttl_left_ms(listing, page->age_ms);
     added->rank = own ? 0 : listing->stats.entries + 1;
-    if (listing->full && !listing->plan->reads_again) {
+    if (listing->full && !reads_again)
         listing_query_describe(listing, added, item, page->request_id);
-    } else if (listing->full && !hydrate_slices_add(&listing->slices, &matched->key,
-                                                    listing->entries.count - 1, page->item_count)) {
+    else if (reads_again && !hydrate_add(&listing->hydrate, &matched->key,
+                                         listing->entries.count - 1, page->item_count))
         return false;
-    }
-    listing->stats.entries += !own || place->selection; /* it is beside those that are listed */
-    listing->matched += !(listing->full && listing->plan->reads_again);
+    /* A declared file comes beside the N entries of a listing. */
+    listing->stats.entries += !own || place->selection;
+    listing->matched += !reads_again;
     if (!listing_is_alone(listing) && !own)
-        item_directories_add(&listing->followers, place, route, &matched->parts,
-                             &listing->tree->names, &listing->entries, &listing->failed);
+        listing_query_add_followers(listing, route, &matched->parts);
     return true;
-}
-
-/* Of a listing of directories alone, those that the item brings along. */
-static void listing_query_add_groups(struct tree_listing *listing,
-                                     const struct matched_item *matched, struct json item)
-{
-    bool found =
-        item_directories_add_groups(&listing->followers, listing->place, matched, item,
-                                    &listing->tree->names, &listing->entries, &listing->failed);
-    listing->stats.entries += found;
-    listing->stats.skipped += !found;
-}
-
-/* Where what a page brought comes from: what is told again came when it was first told, at the
- * latest. */
-static void listing_query_note_origin(const struct tree_listing *listing, const struct page *page,
-                                      struct record_origin *out)
-{
-    struct walk_age age = walk_age(listing->walk);
-    fetch_fill_origin(listing->tree->loop, page, out);
-    if (!age.is_told_again)
-        return;
-    out->fetched_ms = age.since_ms;
-    out->fetched_wall_ms = age.since_wall_ms;
 }
 
 /* False when memory ran out. */
@@ -212,8 +273,8 @@ static bool listing_query_add_item(struct tree_listing *listing, const struct pa
 {
     struct matched_item matched;
     struct record_origin origin;
-    struct file_proof *own;
-    switch (item_match_item(listing->plan, item, &listing->slices.keys, &matched)) {
+    bool alone = listing_is_alone(listing);
+    switch (item_match_item(listing->plan, item, &listing->hydrate.keys, &matched)) {
     case ITEM_MATCH_NO_MEMORY:
         return false;
     case ITEM_MATCH_UNREADABLE:
@@ -229,32 +290,162 @@ static bool listing_query_add_item(struct tree_listing *listing, const struct pa
             listing_query_add_groups(listing, &matched, item);
             break;
         }
-        own = listing_query_own_file(listing, &matched.key, item);
-        if ((!own || listing->items || listing_is_alone(listing)) &&
+        struct declared_file *own = declared_files_find(&listing->files, &matched.key, item);
+        if ((!own || listing->items || alone) &&
             !listing_query_add_entry(listing, &matched, item, own, page))
             return false;
         break;
     }
-    if (listing_is_alone(listing))
+    if (alone)
         return true;
     if (!listing->entries.failed)
-        item_directories_add_finding(&listing->followers, listing->place, &matched.key,
-                                     &listing->tree->names, &listing->entries, &listing->failed);
-    if (listing->proofs.count > 0) {
-        listing_query_note_origin(listing, page, &origin);
-        proofs_consider(&listing->proofs, &matched.key, item, &origin);
+        listing_query_add_showing(listing, &matched.key);
+    if (listing->files.count > 0) {
+        struct walk_age age = walk_age(listing->walk);
+        fetch_fill_origin(listing->tree->loop, page, &origin);
+        if (age.is_replayed) {
+            origin.fetched_ms = age.since_ms;
+            origin.fetched_wall_ms = age.since_wall_ms;
+        }
+        declared_files_consider(&listing->files, &matched.key, item, &origin);
     }
     return true;
 }
 
-/* The index told of it; what the record itself says now decides, as when it is asked for by its
- * name: the index may be behind, or hold less than a filter looks at. */
-static void listing_query_take_record(void *arg, struct json item, const char *request_id)
+/* Pages. */
+
+/* Compares the sort key of the next ITEM with that of the item before. False when memory ran out.
+ */
+static bool listing_query_take_ties(struct tree_listing *listing, struct json item)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    const struct read *query = listing->plan->query;
+    struct listing_ties *ties = &listing->ties;
+    buf_truncate(&ties->next, 0);
+    for (size_t i = 0; i < query->sort_count; i++) {
+        struct value value;
+        if (typed_scalar(item_attribute(item, query->sort[i]), &arena, &value))
+            value_write_identity(value, &ties->next);
+        buf_add_char(&ties->next, ',');
+    }
+    if (arena.failed || ties->next.failed)
+        return false;
+    if (ties->group > 0 && span_equal(buf_span(&ties->next), buf_span(&ties->last)))
+        return true;
+    struct buf before = ties->last;
+    ties->last = ties->next;
+    ties->next = before;
+    ties->group++;
+    return true;
+}
+
+/* Whether the listing wants an entry of TIES. With ties, entries behind the last one that share its
+ * sort key are wanted, too. */
+static bool listing_query_is_wanted(const struct tree_listing *listing, uint64_t ties)
+{
+    const struct read *query = listing->plan->query;
+    const struct selection *selection = listing->plan->selection;
+    size_t had = listing_query_reads_again(listing) ? listing->found : listing->stats.entries;
+    if (selection && selection->limit > 0 && listing->matched >= selection->limit)
+        return false;
+    return query->limit == 0 || had < query->limit || (query->ties && ties == listing->last_tie);
+}
+
+/* Adds the page's items until the listing wants no more; then ENOUGH is set. "The latest N" are N
+ * entries, and other items between them do not count. Where items are read again, some may have
+ * been deleted, so all of the page are added. False when memory ran out. */
+static bool listing_query_add_page(struct tree_listing *listing, const struct page *page,
+                                   bool *enough)
+{
+    const struct read *query = listing->plan->query;
+    struct tree_list_stats *stats = &listing->stats;
+    stats->pages++;
+    stats->read += page->scanned ? page->scanned : page->item_count;
+    stats->read_twice = stats->read_twice || page->scanned_twice;
+    stats->requests += page->requests;
+    source_add_page(&stats->spent, page);
+    stats->entries += page->counted;
+    stats->counted += page->counted;
+    listing->matched += page->counted;
+    for (size_t i = 0; i < page->item_count && !*enough && !listing->entries.failed; i++) {
+        if (query->ties && !listing_query_take_ties(listing, page->items[i]))
+            return false;
+        uint64_t group = listing->ties.group;
+        size_t before = listing->entries.count;
+        *enough = !listing_query_is_wanted(listing, group);
+        if (*enough)
+            break;
+        if (!listing_query_add_item(listing, page, page->items[i]))
+            return false;
+        for (size_t k = before; k < listing->entries.count; k++)
+            listing->entries.items[k].ties = group;
+        if (!listing_query_reads_again(listing) && stats->entries >= query->limit &&
+            listing->last_tie == 0)
+            listing->last_tie = group;
+        *enough = !listing_query_is_wanted(listing, group);
+    }
+    return true;
+}
+
+/* All of a page has been delivered. */
+static void listing_query_end_page(struct tree_listing *listing)
+{
+    listing->state = LISTING_QUERY;
+    if (listing->more)
+        return;
+    if (listing->failed.kind == ERROR_NONE)
+        walk_conclude(listing->walk);
+    listing_continue(listing);
+}
+
+static void listing_query_take_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    struct error why;
+    bool enough = false;
+    if (err) {
+        listing_fail(listing, err);
+        return;
+    }
+    if (!listing_query_add_page(listing, page, &enough)) {
+        error_no_memory(&why);
+        listing_fail(listing, &why);
+        return;
+    }
+    if (listing->refused.kind != ERROR_NONE || listing->entries.failed ||
+        listing->contents.failed) {
+        listing_deliver(listing, 0, 0); /* the reason */
+        return;
+    }
+    listing->more = page->more && !enough;
+    if (!listing->more && tree_list_note(listing, &why))
+        log_line(listing->tree->log, LOG_LEVEL_WARNING, "%s", why.text);
+    listing->delivered = 0;
+    if (hydrate_next(&listing->hydrate, NULL)) {
+        listing->state = LISTING_CONTENTS;
+        if (!listing_start_slice(listing, &why))
+            listing_fail(listing, &why);
+        return;
+    }
+    hydrate_clear(&listing->hydrate);
+    listing_query_end_page(listing);
+    /* A reader of items decides after each page whether it wants more. */
+    if (listing->entries.count > 0 || listing_is_alone(listing))
+        listing_deliver(listing, 0, listing->entries.count);
+    else
+        listing_work(listing);
+}
+
+/* Items that are read again. */
+
+/* The index returned the key; the item decides now, as when it is looked up by its name: the index
+ * may be behind, or hold less than a filter tests. */
+static void listing_query_take_item(void *arg, struct json item, const char *request_id)
 {
     struct tree_listing *listing = arg;
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct key key;
-    size_t entry;
+    size_t at;
     bool failed = false;
     if (!item_match_key(listing->place->table, item, &arena, &key)) {
         listing->entries.failed = listing->entries.failed || arena.failed;
@@ -262,31 +453,19 @@ static void listing_query_take_record(void *arg, struct json item, const char *r
             item_match_report(listing->plan, item, &listing->refused);
         return;
     }
-    if (hydrate_slices_find(&listing->slices, &key, &entry) &&
+    if (hydrate_find(&listing->hydrate, &key, &at) &&
         plan_admits(listing->plan, &key, item, &failed) &&
         shortened_names_is_still(listing->place, &listing->tree->names, &key, item,
-                                 listing->entries.items[entry].name, &failed)) {
-        walk_note(listing->walk, &key, item);
-        listing->entries.items[entry].passed_over = !plan_selects(listing->plan, item, &failed);
-        listing_query_describe(listing, &listing->entries.items[entry], item, request_id);
+                                 listing->entries.items[at].name, &failed)) {
+        struct tree_entry *entry = &listing->entries.items[at];
+        walk_record_item(listing->walk, &key, item);
+        entry->passed_over = !plan_selects(listing->plan, item, &failed);
+        listing_query_describe(listing, entry, item, request_id);
     }
     listing->entries.failed = listing->entries.failed || failed;
 }
 
-/* Whether the listing goes on with an entry of TIES. The last of those that are wanted may not have
- * come yet; with ties, those that share its sort key come behind it. */
-static bool listing_query_is_wanted(const struct tree_listing *listing, uint64_t ties)
-{
-    const struct read *query = listing->plan->query;
-    const struct selection *selection = listing->plan->selection;
-    bool reads_again = listing->full && listing->plan->reads_again;
-    size_t had = reads_again ? listing->found : listing->stats.entries;
-    if (selection && selection->limit > 0 && listing->matched >= selection->limit)
-        return false;
-    return query->limit == 0 || had < query->limit || (query->ties && ties == listing->last_tie);
-}
-
-/* Names ENTRY by its place among the records that are there. Its name has the rank 1. */
+/* Replaces the rank 1 in ENTRY's name by its place among the items that still exist. */
 static void listing_query_number_entry(struct tree_listing *listing, struct tree_entry *entry)
 {
     const struct map_rank *rank = &listing->plan->pattern->entries[0].rank;
@@ -302,21 +481,21 @@ static void listing_query_number_entry(struct tree_listing *listing, struct tree
         listing->entries.failed || name.failed || listing->entries.arena.failed;
 }
 
-/* Takes entries whose records have gone, or changed, since the index told of them out of the range,
- * and those that are more than the listing wants, and returns how many are left in it. */
+/* Removes entries from the range whose items no longer exist or fit, and those that are more than
+ * the listing wants. Returns the number of the others, which move to the beginning of the range. */
 static size_t listing_query_drop_vanished(struct tree_listing *listing, size_t from, size_t to)
 {
     struct tree_entry *items = listing->entries.items;
     size_t limit = listing->plan->query->limit, kept = from;
     for (size_t i = from; i < to && listing_query_is_wanted(listing, items[i].ties); i++) {
-        bool there = items[i].size >= 0;
-        listing->found += there;
-        listing->vanished += !there && !items[i].directory;
-        if (there)
+        bool exists = items[i].size >= 0;
+        listing->found += exists;
+        listing->vanished += !exists && !items[i].directory;
+        if (exists)
             listing_query_number_entry(listing, &items[i]);
         if (listing->found == limit && listing->last_tie == 0)
             listing->last_tie = items[i].ties;
-        bool shown = there && !items[i].passed_over;
+        bool shown = exists && !items[i].passed_over;
         listing->matched += shown;
         if (items[i].directory || shown)
             items[kept++] = items[i];
@@ -324,43 +503,59 @@ static size_t listing_query_drop_vanished(struct tree_listing *listing, size_t f
     return kept - from;
 }
 
-/* What comes after a page of the query, all of which has been told. */
-static void listing_query_end_page(struct tree_listing *listing)
+/* Items that were read again came one by one; here they become one array of JSON, whose elements
+ * the entries get. Directories may be between them. */
+static void listing_query_parse_items(struct tree_listing *listing, size_t from, size_t count)
 {
-    listing->state = LISTING_QUERY;
-    if (listing->more)
+    struct tree_entry *entries = listing->entries.items + from;
+    struct buf *texts = &listing->texts;
+    json_clean_up(&listing->parsed);
+    buf_truncate(texts, 0);
+    buf_add_char(texts, '[');
+    for (size_t i = 0; i < count; i++) {
+        buf_add_text(texts, texts->size > 1 && !entries[i].directory ? "," : "");
+        buf_add_span(texts, entries[i].content);
+    }
+    buf_add_char(texts, ']');
+    /* The texts were valid JSON before: parsing fails only without memory. */
+    if (texts->failed || !json_parse(&listing->parsed, buf_span(texts), JSON_STRICT, NULL)) {
+        listing->entries.failed = true;
         return;
-    if (listing->failed.kind == ERROR_NONE)
-        walk_conclude(listing->walk);
-    listing_continue(listing);
+    }
+    struct json item = json_first(json_root(&listing->parsed));
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i].directory)
+            continue;
+        entries[i].item = item;
+        item = json_next(item);
+    }
 }
 
-/* The entries up to the first that waits for another slice can be told. */
-static void listing_query_take_all_records(void *arg, const struct error *err)
+/* A slice has been read: its entries are delivered, up to the first that waits for the next. */
+static void listing_query_take_slice(void *arg, const struct error *err)
 {
     struct tree_listing *listing = arg;
     if (err) {
         listing_fail(listing, err);
         return;
     }
-    size_t from = listing->told;
-    bool last = !hydrate_slices_next(&listing->slices, &listing->told);
+    size_t from = listing->delivered;
+    bool last = !hydrate_next(&listing->hydrate, &listing->delivered);
     if (last)
-        listing->told = listing->entries.count;
-    size_t count = listing_query_drop_vanished(listing, from, listing->told);
+        listing->delivered = listing->entries.count;
+    size_t count = listing_query_drop_vanished(listing, from, listing->delivered);
     bool enough = !listing_query_is_wanted(
-        listing, last ? listing->ties.group : listing->entries.items[listing->told].ties);
+        listing, last ? listing->ties.group : listing->entries.items[listing->delivered].ties);
     listing->more = listing->more && !enough;
     if (last || enough) {
-        hydrate_slices_clear(&listing->slices);
+        hydrate_clear(&listing->hydrate);
         listing_query_end_page(listing);
     }
-    if (listing->items && !listing->entries.failed)
-        listing_query_parse_records(listing, from, count);
-    listing_deliver_range(listing, from, count);
+    if (listing->items && !listing->entries.failed && !listing->contents.failed)
+        listing_query_parse_items(listing, from, count);
+    listing_deliver(listing, from, count);
 }
 
-/* Reads the records of the next slice of the page. */
 bool listing_start_slice(struct tree_listing *listing, struct error *err)
 {
     const struct selection *selection = listing->plan->selection;
@@ -372,146 +567,33 @@ bool listing_start_slice(struct tree_listing *listing, struct error *err)
     struct hydrate_from from = {.plan = listing->plan,
                                 .source = listing->source,
                                 .payer = listing->tree->payer,
-                                .kept = walk_records(listing->walk),
+                                .items = walk_items(listing->walk),
                                 .loop = listing->tree->loop,
-                                .cost = walk_cost(listing->walk)};
-    return hydrate_slices_start(&listing->slices, &from, wanted, listing_query_take_record,
-                                listing_query_take_all_records, listing, err);
+                                .cost = walk_own_cost(listing->walk)};
+    return hydrate_start(&listing->hydrate, &from, wanted, listing_query_take_item,
+                         listing_query_take_slice, listing, err);
 }
 
-struct tree_list_stats tree_list_stats(const struct tree_listing *listing)
-{
-    struct tree_list_stats stats = listing->stats;
-    if (listing->walk) {
-        const struct kept_pages_cost *records = walk_known_cost(listing->walk);
-        stats.age = walk_age(listing->walk);
-        stats.has_records = records;
-        stats.records = records ? *records : (struct kept_pages_cost){0};
-    }
-    return stats;
-}
+/* The query. */
 
-bool tree_list_note(const struct tree_listing *listing, struct error *out)
-{
-    bool several = listing->stats.skipped > 1;
-    if (listing->plan && listing->stats.skipped == 0 && listing->stats.entries == 0) {
-        CLEAN_UP(buf_clean_up) struct buf doubt = {0};
-        near_miss_write(listing->place, &doubt);
-        if (doubt.size > 0)
-            error_set(out, ERROR_NOT_FOUND, "no record is listed, and %s", buf_text(&doubt));
-        return doubt.size > 0;
-    }
-    if (listing->stats.skipped == 0)
-        return false;
-    error_set(out, ERROR_INVALID,
-              "%zu record%s of %s fit%s none of the map's kinds and %s not listed; declare %s in "
-              "\"records\", or say \"list\": \"*\"",
-              listing->stats.skipped, several ? "s" : "", listing->plan->table_name,
-              several ? "" : "s", several ? "are" : "is", several ? "them" : "it");
-    return true;
-}
-
-/* Takes an item of the page in. ENOUGH is set when no further one is wanted, or, with ties, not
- * even this one. False when memory ran out. */
-static bool listing_query_add_next_item(struct tree_listing *listing, const struct page *page,
-                                        struct json item, bool *enough)
-{
-    const struct read *query = listing->plan->query;
-    bool may_have_gone = listing->full && listing->plan->reads_again;
-    if (query->ties && !sort_ties_take(&listing->ties, query, item))
-        return false;
-    uint64_t group = listing->ties.group;
-    *enough = !listing_query_is_wanted(listing, group);
-    if (*enough)
-        return true;
-    size_t before = listing->entries.count;
-    if (!listing_query_add_item(listing, page, item))
-        return false;
-    for (size_t i = before; i < listing->entries.count; i++)
-        listing->entries.items[i].ties = group;
-    if (!may_have_gone && listing->stats.entries >= query->limit && listing->last_tie == 0)
-        listing->last_tie = group;
-    *enough = !listing_query_is_wanted(listing, group);
-    return true;
-}
-
-/* Takes the page's items in; ENOUGH is set when no further one is wanted. "The latest N" are N
- * entries, whatever else stands between them. Where records are read again, some of these may have
- * gone, so all of the page are taken in, and read until N are there. False when memory ran out. */
-static bool listing_query_add_page(struct tree_listing *listing, const struct page *page,
-                                   bool *enough)
-{
-    listing->stats.pages++;
-    listing->stats.read += page->scanned ? page->scanned : page->item_count;
-    listing->stats.read_twice = listing->stats.read_twice || page->scanned_twice;
-    listing->stats.requests += page->requests;
-    source_add_page(&listing->stats.spent, page);
-    listing->stats.entries += page->counted;
-    listing->stats.counted += page->counted;
-    listing->matched += page->counted;
-    for (size_t i = 0; i < page->item_count && !*enough && !listing->entries.failed; i++)
-        if (!listing_query_add_next_item(listing, page, page->items[i], enough))
-            return false;
-    return true;
-}
-
-static void listing_query_take_query_page(void *arg, const struct page *page,
-                                          const struct error *err)
-{
-    struct tree_listing *listing = arg;
-    struct error why;
-    bool enough = false;
-    if (err) {
-        listing_fail(listing, err);
-        return;
-    }
-    if (!listing_query_add_page(listing, page, &enough)) {
-        error_no_memory(&why);
-        listing_fail(listing, &why);
-        return;
-    }
-    if (listing->refused.kind != ERROR_NONE || listing->entries.failed) {
-        listing_deliver(listing); /* the reason */
-        return;
-    }
-    listing->more = page->more && !enough;
-    if (!listing->more && tree_list_note(listing, &why))
-        log_line(listing->tree->log, LOG_LEVEL_WARNING, "%s", why.text);
-    listing->told = 0;
-    if (hydrate_slices_next(&listing->slices, NULL)) {
-        listing->state = LISTING_CONTENTS;
-        if (!listing_start_slice(listing, &why))
-            listing_fail(listing, &why);
-        return;
-    }
-    hydrate_slices_clear(&listing->slices);
-    listing_query_end_page(listing);
-    /* Who asks for records may have to decide what is read for them: he is told of each page. */
-    if (listing->entries.count > 0 || listing_is_alone(listing))
-        listing_deliver(listing);
-    else
-        listing_work(listing);
-}
-
-/* Who asks for no more than so many will not read all of the query. */
-static void listing_query_describe_all_wanted(struct tree_listing *listing)
+/* A reader that wants N items will not read all of the query. */
+static void listing_query_read_all(struct tree_listing *listing)
 {
     const struct selection *selection = listing->plan ? listing->plan->selection : NULL;
-    if (listing->all_wanted && listing->walk && !(selection && selection->limit > 0))
+    if (listing->reads_all && listing->walk && !(selection && selection->limit > 0))
         walk_read_all(listing->walk);
 }
 
 void tree_list_read_all(struct tree_listing *listing)
 {
-    listing->all_wanted = true;
-    listing_query_describe_all_wanted(listing);
+    listing->reads_all = true;
+    listing_query_read_all(listing);
 }
 
-/* A count, or a table of what the index holds, is made of records that have lately been read, where
- * memory has them, so that it agrees with a listing of the same time. For a count their keys
- * suffice, also those that another listing is about to read. */
-static void listing_query_use_what_is_known(struct tree_listing *listing,
-                                            const struct walk_from *from)
+/* A count, or a table of what the index holds, is made of items that have lately been read, if they
+ * are in memory, so that it agrees with a listing of the same time. A count needs only their keys,
+ * and may wait for a listing that reads them. */
+static void listing_query_use_known(struct tree_listing *listing, const struct walk_from *from)
 {
     struct walk_from plain = *from;
     if (!listing->plan->counts && !listing->plan->index_suffices)
@@ -524,7 +606,7 @@ static void listing_query_use_what_is_known(struct tree_listing *listing,
     plain.plan = plan;
     bool known = plan && walk_is_known(&plain);
     if (!known && plan && listing->plan->counts) {
-        plain.full = false; /* if the source is asked after all, that costs what a count costs */
+        plain.full = false; /* if requests are sent in the end, they cost no more than a count */
         known = walk_is_known(&plain) || walk_is_coming(&plain);
     }
     if (!known) {
@@ -548,10 +630,43 @@ bool listing_start_query(struct tree_listing *listing, struct error *err)
                              .loop = tree->loop,
                              .full = listing->full,
                              .steady = listing->steady};
-    listing_query_use_what_is_known(listing, &from);
+    listing_query_use_known(listing, &from);
     from.plan = listing->plan;
     from.full = listing->full;
-    listing->walk = walk_start(&from, listing_query_take_query_page, listing, err);
-    listing_query_describe_all_wanted(listing);
+    listing->walk = walk_start(&from, listing_query_take_page, listing, err);
+    listing_query_read_all(listing);
     return listing->walk;
+}
+
+struct tree_list_stats tree_list_stats(const struct tree_listing *listing)
+{
+    struct tree_list_stats stats = listing->stats;
+    if (listing->walk) {
+        const struct walk_cost *records = walk_known_cost(listing->walk);
+        stats.age = walk_age(listing->walk);
+        stats.has_records = records;
+        stats.records = records ? *records : (struct walk_cost){0};
+    }
+    return stats;
+}
+
+bool tree_list_note(const struct tree_listing *listing, struct error *out)
+{
+    size_t skipped = listing->stats.skipped;
+    bool several = skipped > 1;
+    if (listing->plan && skipped == 0 && listing->stats.entries == 0) {
+        CLEAN_UP(buf_clean_up) struct buf hint = {0};
+        near_miss_write(listing->place, &hint);
+        if (hint.size > 0)
+            error_set(out, ERROR_NOT_FOUND, "no item is listed, and %s", buf_text(&hint));
+        return hint.size > 0;
+    }
+    if (skipped == 0)
+        return false;
+    error_set(out, ERROR_INVALID,
+              "%zu item%s of %s fit%s none of the map's kinds and %s not listed; declare %s in "
+              "\"records\", or use \"list\": \"*\"",
+              skipped, several ? "s" : "", listing->plan->table_name, several ? "" : "s",
+              several ? "are" : "is", several ? "them" : "it");
+    return true;
 }

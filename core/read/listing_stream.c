@@ -158,7 +158,7 @@ static int64_t listing_stream_ttl_left_ms(const struct tree_stream *stream)
     struct walk_age age = tree_list_stats(stream->listing).age;
     int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(stream->tree->loop);
     int64_t least_ms = ttl_ms < MAP_MISSING_TTL_MS ? ttl_ms : MAP_MISSING_TTL_MS;
-    if (age.is_told_again || age.is_dropped)
+    if (age.is_replayed || age.is_dropped)
         least_ms = 0;
     return left_ms > least_ms && !age.is_dropped ? left_ms : least_ms;
 }
@@ -217,9 +217,9 @@ static void listing_stream_continue_ending(void *arg)
     listing_stream_report_rest(stream);
 }
 
-void tree_stream_hold_on(struct tree_stream *stream)
+void tree_stream_set_steady(struct tree_stream *stream)
 {
-    tree_list_hold_on(stream->listing);
+    tree_list_set_steady(stream->listing);
 }
 
 size_t tree_stream_memory(const struct tree_stream *stream)

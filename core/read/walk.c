@@ -1,145 +1,312 @@
 #include "core/read/walk.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "core/base/list.h"
 
 /*
- *   how a walk gets its pages                                       it has
- *   told     of a transcript that is kept                              TOLD
- *   asked    of the source; what comes is taken for a transcript       CALL, and TAKEN while that
- * may as long as that is of use and not too large            still become one waiting  until a
- * steady walk that asks the same has come to     AWAITED its end: then it is told, or asks itself
- *
- * Nobody waits for who waits, nor for a walk that may pause, so that no walk waits for itself.
+ * A walk gets its pages in one of three ways:
+ *   replayed   from a stored transcript: REPLAYED
+ *   sent       from the source: CALL. They are recorded in RECORDED for as long as the recording
+ * can still become a transcript that is fresh and not too large waiting    for a steady walk of the
+ * same query to end: AWAITED. Then the transcript is replayed, or the walk sends its own request No
+ * walk waits for one that waits itself or that may pause, so no walk waits for itself.
  */
 struct walk {
+    struct list_node node;
     struct walk_from from;
-    struct buf key; /* what is asked, of whom; empty where nothing is shared */
+    struct buf key; /* of the query and its source; empty where nothing is shared */
     source_page_fn *fn;
     void *arg;
-    struct source_call *call; /* owned */
-    struct kept_pages *told;  /* holds a reference */
-    size_t at;                /* its next page */
-    struct json_doc doc;      /* of the page in hand */
-    struct json *items;       /* owned; in there */
-    struct loop_timer *timer; /* for what comes later */
-    struct kept_pages *taken; /* holds the one reference */
+    struct source_call *call;         /* owned */
+    struct walk_transcript *replayed; /* holds a reference */
+    size_t at;                        /* its next page */
+    struct json_doc doc;              /* of the page in hand */
+    struct json *items;               /* owned; in there */
+    struct loop_timer *timer;         /* for what comes later */
+    struct walk_transcript *recorded; /* holds the one reference */
     struct walk *awaited;
-    bool has_waited;                 /* once is enough: what it waited for was of no use */
-    bool is_dropped;                 /* what it tells may be old */
+    bool has_waited;                 /* a walk waits only once */
+    bool is_dropped;                 /* its data is from before walks_drop */
     int64_t since_ms, since_wall_ms; /* of CALL */
     bool more;                       /* of the latest page */
-    bool all_wanted;
-    struct kept_pages_cost cost; /* of records that were read again */
-    struct walk *previous, *next;
+    bool reads_all;
+    struct walk_cost cost; /* of items that were read again */
 };
 
-/* A transcript that the cache has: it lets go of it when it is too old to be told. */
-struct walk_kept {
+/* One page of the query. Counted: a later transcript may share those of an earlier one. The text
+ * may be secret, so it is wiped. */
+struct walk_page {
+    size_t references;
+    size_t item_count;
+    unsigned requests;
+    double capacity, doubted;
+    char request_id[64];
+    size_t size;
+    char text[]; /* the items, as one array of JSON */
+};
+
+struct walk_item {
+    struct key key;
+    struct span text;
+};
+
+/* Counted; constant once it is complete. */
+struct walk_transcript {
+    size_t references;
+    int64_t since_ms, since_wall_ms; /* when the request for its first page was sent */
+    int64_t took_ms;                 /* until it was complete */
+    struct walk_page **pages;        /* owned, each by a reference */
+    size_t page_count, page_capacity;
+    bool ended;              /* the source had no further page */
+    bool read_again;         /* ITEMS has all that the listing wanted */
+    struct walk_cost cost;   /* of ITEMS */
+    struct walk_item *items; /* owned; sorted by their keys, once it is complete */
+    size_t item_count, item_capacity;
+    struct arena arena; /* of the items */
+    size_t memory;      /* all that it takes, shared pages included */
+};
+
+/* Removes a transcript from the cache when its ttl is over. */
+struct walk_expiry {
+    struct list_node node;
     struct walks *all;
-    const struct kept_pages *transcript; /* to be compared alone */
+    const struct walk_transcript *transcript; /* only compared: the cache may have freed it */
     struct buf key;
-    size_t memory; /* counts as if the cache had it */
+    size_t memory; /* charged to the cache */
     struct loop_timer *timer;
-    struct walk_kept *previous, *next;
 };
 
 struct walks {
     struct cache *cache;
     struct loop *loop;
     size_t most;
-    size_t held; /* by all TAKEN */
-    struct walk *newest;
-    struct walk_kept *kept;
-    size_t kept_count, kept_most; /* with more of them, those whose transcripts went are ended */
+    size_t recorded;   /* bytes of all recordings */
+    struct list walks; /* the newest first */
+    struct list expiries;
+    size_t expiry_count, expiry_most; /* at more, those whose transcripts are gone are removed */
 };
 
-enum { KEPT_LEAST = 64 };
+enum { EXPIRIES_LEAST = 64 };
+
+/* Transcripts. */
+
+static struct walk_transcript *walk_transcript_new(int64_t since_ms, int64_t since_wall_ms)
+{
+    struct walk_transcript *transcript = calloc(1, sizeof *transcript);
+    if (transcript)
+        *transcript = (struct walk_transcript){.references = 1,
+                                               .since_ms = since_ms,
+                                               .since_wall_ms = since_wall_ms,
+                                               .memory = sizeof *transcript};
+    return transcript;
+}
+
+static void walk_transcript_ref(void *data)
+{
+    struct walk_transcript *transcript = data;
+    transcript->references++;
+}
+
+static void walk_page_unref(struct walk_page *page)
+{
+    if (--page->references > 0)
+        return;
+    explicit_bzero(page->text, page->size);
+    free(page);
+}
+
+static void walk_transcript_unref(void *data)
+{
+    struct walk_transcript *transcript = data;
+    if (!transcript || --transcript->references > 0)
+        return;
+    for (size_t i = 0; i < transcript->page_count; i++)
+        walk_page_unref(transcript->pages[i]);
+    free(transcript->pages);
+    free(transcript->items);
+    arena_clean_up(&transcript->arena);
+    free(transcript);
+}
+
+/* THINGS, with room for one more than COUNT of SIZE bytes each; NULL when memory ran out. */
+static void *walk_make_room(void *things, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return things;
+    size_t more = *capacity ? *capacity * 2 : 16;
+    void *grown = reallocarray(things, more, size);
+    if (grown)
+        *capacity = more;
+    return grown;
+}
+
+/* Adds PAGE, and takes a reference of its own. False when memory ran out. */
+static bool walk_transcript_share(struct walk_transcript *transcript, struct walk_page *page)
+{
+    struct walk_page **pages =
+        walk_make_room(transcript->pages, transcript->page_count, &transcript->page_capacity,
+                       sizeof(*transcript->pages));
+    if (!pages)
+        return false;
+    page->references++;
+    transcript->pages = pages;
+    transcript->pages[transcript->page_count++] = page;
+    transcript->memory += sizeof *page + page->size + sizeof(*transcript->pages);
+    return true;
+}
+
+/* Adds a copy of PAGE. False when memory ran out. */
+static bool walk_transcript_add_page(struct walk_transcript *transcript, const struct page *page)
+{
+    size_t size = 2;
+    for (size_t i = 0; i < page->item_count; i++)
+        size += (i > 0) + json_raw(page->items[i]).size;
+    struct walk_page *copy = malloc(sizeof *copy + size);
+    if (!copy)
+        return false;
+    *copy = (struct walk_page){.references = 1,
+                               .item_count = page->item_count,
+                               .requests = page->requests,
+                               .capacity = page->capacity,
+                               .doubted = page->doubted,
+                               .size = size};
+    strncpy(copy->request_id, page->request_id, sizeof copy->request_id - 1);
+    char *out = copy->text;
+    *out++ = '[';
+    for (size_t i = 0; i < page->item_count; i++) {
+        struct span text = json_raw(page->items[i]);
+        if (i > 0)
+            *out++ = ',';
+        memcpy(out, text.data, text.size);
+        out += text.size;
+    }
+    *out = ']';
+    bool ok = walk_transcript_share(transcript, copy);
+    walk_page_unref(copy);
+    return ok;
+}
+
+/* Adds a copy of ITEM. False when memory ran out. */
+static bool walk_transcript_add_item(struct walk_transcript *transcript, const struct key *key,
+                                     struct json item)
+{
+    struct arena *arena = &transcript->arena;
+    struct walk_item *items = walk_make_room(transcript->items, transcript->item_count,
+                                             &transcript->item_capacity, sizeof *items);
+    if (!items)
+        return false;
+    transcript->items = items;
+    struct walk_item *added = &items[transcript->item_count++];
+    *added = (struct walk_item){.key = *key, .text = arena_copy(arena, json_raw(item))};
+    size_t bytes = sizeof *added + added->text.size;
+    for (size_t i = 0; i < key->count; i++) {
+        const struct key_attribute *from = &key->attributes[i];
+        struct key_attribute *to = &added->key.attributes[i];
+        to->name = arena_copy(arena, from->name);
+        to->value.bytes = arena_copy(arena, from->value.bytes);
+        bytes += from->name.size + from->value.bytes.size;
+    }
+    transcript->memory += bytes;
+    return !arena->failed;
+}
+
+static int walk_order_items(const void *a, const void *b)
+{
+    const struct walk_item *x = a, *y = b;
+    return key_compare(&x->key, &y->key);
+}
+
+struct span walk_transcript_find(const struct walk_transcript *transcript, const struct key *key)
+{
+    const struct walk_item wanted = {.key = *key};
+    const struct walk_item *found =
+        transcript->item_count > 0 ? bsearch(&wanted, transcript->items, transcript->item_count,
+                                             sizeof wanted, walk_order_items)
+                                   : NULL;
+    return found ? found->text : span_text("");
+}
+
+/* The end of a transcript's ttl. */
+
+static void walk_expiry_destroy(struct walk_expiry *expiry)
+{
+    list_remove(&expiry->node);
+    expiry->all->expiry_count--;
+    cache_charge(expiry->all->cache, 0, expiry->memory);
+    loop_remove_timer(expiry->timer);
+    buf_clean_up(&expiry->key);
+    free(expiry);
+}
+
+static bool walk_expiry_is_needed(const struct walk_expiry *expiry)
+{
+    return cache_has(expiry->all->cache, buf_span(&expiry->key), expiry->transcript);
+}
+
+static void walk_expiry_end(void *arg)
+{
+    struct walk_expiry *expiry = arg;
+    expiry->timer = NULL;
+    if (walk_expiry_is_needed(expiry))
+        cache_forget(expiry->all->cache, buf_span(&expiry->key));
+    walk_expiry_destroy(expiry);
+}
+
+/* Without memory for it, the transcript stays until the cache needs its room. A ttl may be a day,
+ * so expiries of transcripts that the cache has dropped are removed whenever their number doubled.
+ */
+static void walk_expect_expiry(struct walks *walks, const struct walk_transcript *transcript,
+                               struct span key, int64_t left_ms)
+{
+    if (walks->expiry_count >= walks->expiry_most) {
+        LIST_EACH_SAFE (struct walk_expiry, each, &walks->expiries, node)
+            if (!walk_expiry_is_needed(each))
+                walk_expiry_destroy(each);
+        walks->expiry_most = 2 * walks->expiry_count + EXPIRIES_LEAST;
+    }
+    struct walk_expiry *expiry = calloc(1, sizeof *expiry);
+    if (!expiry)
+        return;
+    *expiry = (struct walk_expiry){.all = walks, .transcript = transcript};
+    list_prepend(&walks->expiries, &expiry->node);
+    walks->expiry_count++;
+    buf_add_span(&expiry->key, key);
+    if (!expiry->key.failed)
+        expiry->timer = loop_add_timer(walks->loop, left_ms, walk_expiry_end, expiry);
+    if (!expiry->timer) {
+        walk_expiry_destroy(expiry);
+        return;
+    }
+    expiry->memory = sizeof *expiry + expiry->key.capacity;
+    cache_charge(walks->cache, expiry->memory, 0);
+}
 
 struct walks *walks_new(struct cache *cache, struct loop *loop, size_t most)
 {
     struct walks *walks = calloc(1, sizeof *walks);
     if (walks)
-        *walks =
-            (struct walks){.cache = cache, .loop = loop, .most = most, .kept_most = KEPT_LEAST};
+        *walks = (struct walks){
+            .cache = cache, .loop = loop, .most = most, .expiry_most = EXPIRIES_LEAST};
     return walks;
-}
-
-static void walk_kept_destroy(struct walk_kept *kept)
-{
-    *(kept->previous ? &kept->previous->next : &kept->all->kept) = kept->next;
-    if (kept->next)
-        kept->next->previous = kept->previous;
-    kept->all->kept_count--;
-    cache_charge(kept->all->cache, 0, kept->memory);
-    loop_remove_timer(kept->timer);
-    buf_clean_up(&kept->key);
-    free(kept);
 }
 
 void walks_destroy(struct walks *walks)
 {
-    while (walks && walks->kept)
-        walk_kept_destroy(walks->kept);
+    while (walks && !list_is_empty(&walks->expiries))
+        walk_expiry_destroy(LIST_FIRST(&walks->expiries, struct walk_expiry, node));
     free(walks);
 }
 
-static bool walk_is_kept(const struct walk_kept *kept)
-{
-    return cache_has(kept->all->cache, buf_span(&kept->key), kept->transcript);
-}
-
-static void walk_on_expiry(void *arg)
-{
-    struct walk_kept *kept = arg;
-    kept->timer = NULL;
-    if (walk_is_kept(kept))
-        cache_forget(kept->all->cache, buf_span(&kept->key));
-    walk_kept_destroy(kept);
-}
-
-/* What the cache has let go of needs no expiry, which may be a day away. So many more may come
- * before the next time as there are now. */
-static void walk_forget_what_went(struct walks *walks)
-{
-    for (struct walk_kept *kept = walks->kept, *next; kept; kept = next) {
-        next = kept->next;
-        if (!walk_is_kept(kept))
-            walk_kept_destroy(kept);
-    }
-    walks->kept_most = 2 * walks->kept_count + KEPT_LEAST;
-}
-
-/* Without memory for it, the transcript stays until the cache needs its room. */
-static void walk_expect_expiry(struct walks *walks, const struct kept_pages *transcript,
-                               struct span key, int64_t left_ms)
-{
-    if (walks->kept_count >= walks->kept_most)
-        walk_forget_what_went(walks);
-    struct walk_kept *kept = calloc(1, sizeof *kept);
-    if (!kept)
-        return;
-    *kept = (struct walk_kept){.all = walks, .transcript = transcript, .next = walks->kept};
-    if (kept->next)
-        kept->next->previous = kept;
-    walks->kept = kept;
-    walks->kept_count++;
-    buf_add_span(&kept->key, key);
-    if (!kept->key.failed)
-        kept->timer = loop_add_timer(walks->loop, left_ms, walk_on_expiry, kept);
-    if (!kept->timer) {
-        walk_kept_destroy(kept);
-        return;
-    }
-    kept->memory = sizeof *kept + kept->key.capacity;
-    cache_charge(walks->cache, kept->memory, 0);
-}
+/* Recordings. */
 
 static bool walk_is_fresh(const struct walk *walk, int64_t since_ms)
 {
     return loop_now_ms(walk->from.loop) < since_ms + walk->from.plan->pattern->ttl_ms;
 }
 
-static bool walk_needs_records(const struct walk *walk)
+static bool walk_needs_items(const struct walk *walk)
 {
     return walk->from.full && walk->from.plan->reads_again;
 }
@@ -157,14 +324,15 @@ static void walk_begin_again(void *arg)
 
 static struct walk *walk_find_waiting(const struct walks *walks, const struct walk *awaited)
 {
-    struct walk *walk = walks->newest;
-    while (walk && walk->awaited != awaited)
-        walk = walk->next;
-    return walk;
+    LIST_EACH (struct walk, each, &walks->walks, node)
+        if (each->awaited == awaited)
+            return each;
+    return NULL;
 }
 
-/* Whoever waits for WALK does so no more. */
-static void walk_wake(struct walks *walks, const struct walk *walk)
+/* Starts each walk that waits for WALK. One that fails may end others, so the search begins anew.
+ */
+static void walk_wake_waiting(struct walks *walks, const struct walk *walk)
 {
     struct walk *waiting;
     struct error why;
@@ -178,77 +346,90 @@ static void walk_wake(struct walks *walks, const struct walk *walk)
     }
 }
 
-/* What is taken down counts as if the cache had it, where it may be one day. */
-static void walk_hold(struct walks *walks, size_t more, size_t less)
+/* Recordings count as if the cache had them already. */
+static void walk_charge(struct walks *walks, size_t more, size_t less)
 {
-    walks->held += more;
-    walks->held -= less;
+    walks->recorded += more;
+    walks->recorded -= less;
     cache_charge(walks->cache, more, less);
 }
 
-/* No transcript comes of it. */
-static void walk_release(struct walk *walk)
+/* Drops the recording, if there is one. */
+static void walk_drop_recording(struct walk *walk)
 {
     struct walks *walks = walk->from.walks;
-    if (!walk->taken)
+    if (!walk->recorded)
         return;
-    walk_hold(walks, 0, walk->taken->memory);
-    kept_pages_unref(walk->taken);
-    walk->taken = NULL;
-    walk_wake(walks, walk);
+    walk_charge(walks, 0, walk->recorded->memory);
+    walk_transcript_unref(walk->recorded);
+    walk->recorded = NULL;
+    walk_wake_waiting(walks, walk);
 }
 
-/* One that is taken for a transcript; with OLD, for one that would be too old to be told. */
-static struct walk *walk_find_taking(const struct walks *walks, bool old)
+/* A walk that is recorded; with STALE, one whose recording has outlived its ttl. */
+static struct walk *walk_find_recorded(const struct walks *walks, bool stale)
 {
-    struct walk *walk = walks->newest;
-    while (walk && (!walk->taken || (old && walk_is_fresh(walk, walk->taken->since_ms))))
-        walk = walk->next;
-    return walk;
+    LIST_EACH (struct walk, each, &walks->walks, node)
+        if (each->recorded && !(stale && walk_is_fresh(each, each->recorded->since_ms)))
+            return each;
+    return NULL;
 }
 
 void walks_drop(struct walks *walks)
 {
-    for (struct walk *each = walks ? walks->newest : NULL; each; each = each->next)
+    if (!walks)
+        return;
+    LIST_EACH (struct walk, each, &walks->walks, node)
         each->is_dropped = true;
-    for (struct walk *each; walks && (each = walk_find_taking(walks, false));)
-        walk_release(each);
+    for (struct walk *each; (each = walk_find_recorded(walks, false));)
+        walk_drop_recording(each);
 }
 
-/* Takes ADDED, whether something could be added to the transcript, which took BEFORE bytes then. */
-static void walk_weigh(struct walk *walk, bool added, size_t before)
+/* After an addition to the recording, which had BEFORE bytes. ADDED is false when memory ran out.
+ */
+static void walk_check_recording(struct walk *walk, bool added, size_t before)
 {
     struct walks *walks = walk->from.walks;
-    walk_hold(walks, walk->taken->memory, before);
-    if (!added || walks->held > walks->most || !walk_is_fresh(walk, walk->taken->since_ms))
-        walk_release(walk);
+    walk_charge(walks, walk->recorded->memory, before);
+    if (!added || walks->recorded > walks->most || !walk_is_fresh(walk, walk->recorded->since_ms))
+        walk_drop_recording(walk);
 }
+
+/* Recordings that are too old, of readers that pause, make room. Without memory for a recording,
+ * there is none. */
+static void walk_begin_recording(struct walk *walk, int64_t since_ms, int64_t since_wall_ms)
+{
+    for (struct walk *old; (old = walk_find_recorded(walk->from.walks, true));)
+        walk_drop_recording(old);
+    walk->recorded = walk_transcript_new(since_ms, since_wall_ms);
+    if (walk->recorded)
+        walk_charge(walk->from.walks, walk->recorded->memory, 0);
+}
+
+void walk_record_item(struct walk *walk, const struct key *key, struct json item)
+{
+    if (!walk->recorded)
+        return;
+    size_t before = walk->recorded->memory;
+    walk_check_recording(walk, walk_transcript_add_item(walk->recorded, key, item), before);
+}
+
+/* Pages. */
 
 static void walk_take_page(void *arg, const struct page *page, const struct error *err)
 {
     struct walk *walk = arg;
     if (err) {
-        walk_release(walk);
+        walk_drop_recording(walk);
         walk->fn(walk->arg, NULL, err);
         return;
     }
     walk->more = page->more;
-    if (walk->taken) {
-        size_t before = walk->taken->memory;
-        walk_weigh(walk, kept_pages_add(walk->taken, page), before);
+    if (walk->recorded) {
+        size_t before = walk->recorded->memory;
+        walk_check_recording(walk, walk_transcript_add_page(walk->recorded, page), before);
     }
     walk->fn(walk->arg, page, NULL);
-}
-
-/* Begins to take what comes for a transcript. Those that pause and have become too old, as of who
- * reads a long listing on a terminal, make room. Without memory for it, none comes of it. */
-static void walk_begin_transcript(struct walk *walk, int64_t since_ms, int64_t since_wall_ms)
-{
-    for (struct walk *old; (old = walk_find_taking(walk->from.walks, true));)
-        walk_release(old);
-    walk->taken = kept_pages_new(since_ms, since_wall_ms);
-    if (walk->taken)
-        walk_hold(walk->from.walks, walk->taken->memory, 0);
 }
 
 static bool walk_request(struct walk *walk, struct error *err)
@@ -258,23 +439,24 @@ static bool walk_request(struct walk *walk, struct error *err)
     walk->since_ms = clock->now_ms(clock);
     walk->since_wall_ms = clock->wall_ms(clock);
     walk->call = source_start(from->source, from->plan->query, from->payer, walk_take_page, walk);
-    if (walk->call && walk->all_wanted)
+    if (walk->call && walk->reads_all)
         source_read_all(walk->call);
     if (walk->call && walk->key.size > 0)
-        walk_begin_transcript(walk, walk->since_ms, walk->since_wall_ms);
+        walk_begin_recording(walk, walk->since_ms, walk->since_wall_ms);
     return walk->call || error_no_memory(err);
 }
 
-/* Makes the next page of the transcript one that is told. False when memory ran out. */
+/* Fills in the next page of the transcript. False when memory ran out. */
 static bool walk_make_page(struct walk *walk, struct page *out)
 {
-    const struct kept_pages *transcript = walk->told;
-    struct kept_pages_page *page = transcript->pages[walk->at++];
+    const struct walk_transcript *transcript = walk->replayed;
+    struct walk_page *page = transcript->pages[walk->at++];
     json_clean_up(&walk->doc);
     free(walk->items);
     walk->items = calloc(page->item_count + 1, sizeof *walk->items);
+    /* The text was valid JSON before: parsing fails only without memory. */
     if (!json_parse(&walk->doc, span_of(page->text, page->size), JSON_STRICT, NULL) || !walk->items)
-        return false; /* what was JSON before is so again */
+        return false;
     struct json item = json_first(json_root(&walk->doc));
     for (size_t i = 0; i < page->item_count; i++, item = json_next(item))
         walk->items[i] = item;
@@ -286,81 +468,78 @@ static bool walk_make_page(struct walk *walk, struct page *out)
                          .capacity = page->capacity,
                          .doubted = page->doubted,
                          .request_id = page->request_id};
-    if (walk->taken) {
-        size_t before = walk->taken->memory;
-        walk_weigh(walk, kept_pages_share(walk->taken, page), before);
+    if (walk->recorded) {
+        size_t before = walk->recorded->memory;
+        walk_check_recording(walk, walk_transcript_share(walk->recorded, page), before);
     }
     return true;
 }
 
 /* A reader that needs a page behind the transcript's last one gets an error, and the next reader
- * asks the source: nothing is cut short in silence. */
+ * sends a request: no listing is cut short in silence. */
 static void walk_report_page(void *arg)
 {
     struct walk *walk = arg;
     struct error why;
     struct page page;
     walk->timer = NULL;
-    bool ok = walk->at < walk->told->page_count;
+    bool ok = walk->at < walk->replayed->page_count;
     if (!ok) {
         cache_forget(walk->from.walks->cache, buf_span(&walk->key));
         error_set(&why, ERROR_SERVICE,
-                  "the listing goes on behind what was read of it a moment ago; ask again");
+                  "the listing has more pages than were read of it a moment ago; list it again");
     } else if (!walk_make_page(walk, &page)) {
         ok = error_no_memory(&why);
     }
     walk->fn(walk->arg, ok ? &page : NULL, ok ? NULL : &why);
 }
 
-static bool walk_report(struct walk *walk, struct kept_pages *transcript, struct error *err)
-{
-    walk->timer = loop_add_timer(walk->from.loop, 0, walk_report_page, walk);
-    if (!walk->timer)
-        return error_no_memory(err);
-    walk->told = kept_pages_ref(transcript);
-    if (walk_needs_records(walk) && !transcript->read_again)
-        walk_begin_transcript(walk, transcript->since_ms, transcript->since_wall_ms);
-    return true;
-}
-
-/* Whether TRANSCRIPT has all that WALK may want. Who listed keys alone may have had enough of them
- * sooner than who reads the records, of which some may have gone. */
-static bool walk_serves(const struct kept_pages *transcript, const struct walk *walk)
+/* Whether TRANSCRIPT has all that WALK may want. A listing of N keys may end sooner than one that
+ * reads the items, since some of these may no longer exist. */
+static bool walk_is_served(const struct walk *walk, const struct walk_transcript *transcript)
 {
     return walk_is_fresh(walk, transcript->since_ms) &&
-           (transcript->read_again || transcript->ended || !walk_needs_records(walk));
+           (transcript->read_again || transcript->ended || !walk_needs_items(walk));
 }
 
-/* Another walk that will have read all pages that WALK wants, and lets no walk wait for it in vain.
- * Of a query with a limit, one that reads keys alone may end before a walk that needs records. */
+/* Another walk that will have read all pages that WALK wants, and for which WALK may wait. Of a
+ * query with a limit, a walk that reads keys alone may end before one that needs items. */
 static struct walk *walk_find_steady(const struct walk *walk)
 {
-    struct walk *each = walk->from.walks->newest;
-    bool keys_suffice = !walk_needs_records(walk) || walk->from.plan->query->limit == 0;
-    for (; each; each = each->next)
-        if (each->taken && each->call && each->from.steady && walk_is_fresh(walk, each->since_ms) &&
-            (walk_needs_records(each) || keys_suffice) &&
+    bool keys_suffice = !walk_needs_items(walk) || walk->from.plan->query->limit == 0;
+    LIST_EACH (struct walk, each, &walk->from.walks->walks, node)
+        if (each->recorded && each->call && each->from.steady &&
+            walk_is_fresh(walk, each->since_ms) && (walk_needs_items(each) || keys_suffice) &&
             span_equal(buf_span(&each->key), buf_span(&walk->key)))
-            break;
-    return each;
+            return each;
+    return NULL;
 }
 
 static bool walk_begin(struct walk *walk, struct error *err)
 {
     if (walk->key.size == 0)
         return walk_request(walk, err);
-    struct kept_pages *known = cache_find(walk->from.walks->cache, buf_span(&walk->key));
-    if (known && walk_serves(known, walk))
-        return walk_report(walk, known, err);
-    walk->awaited = walk->has_waited ? NULL : walk_find_steady(walk);
-    walk->has_waited = true;
-    return walk->awaited || walk_request(walk, err);
+    struct walk_transcript *known = cache_find(walk->from.walks->cache, buf_span(&walk->key));
+    if (!known || !walk_is_served(walk, known)) {
+        walk->awaited = walk->has_waited ? NULL : walk_find_steady(walk);
+        walk->has_waited = true;
+        return walk->awaited || walk_request(walk, err);
+    }
+    walk->timer = loop_add_timer(walk->from.loop, 0, walk_report_page, walk);
+    if (!walk->timer)
+        return error_no_memory(err);
+    walk_transcript_ref(known);
+    walk->replayed = known;
+    if (walk_needs_items(walk) && !known->read_again)
+        walk_begin_recording(walk, known->since_ms, known->since_wall_ms);
+    return true;
 }
 
-/* Identity is what is asked, of whom, and what its keys are called, by which items are taken apart.
- * Of records that were read again only those are there that count for their path: another path that
- * asks the same would take what is missing for gone. A listing of N entries ends with the page that
- * completes them: another path may leave out some of these, and would lack further pages. */
+/* The key identifies the query, its source, and the key attributes that take items apart.
+ * - A transcript has only those hydrated items that count for their path: another path with the
+ * same query would take the others for deleted ones.
+ * - A listing of N entries ends with the page that completes them: another path may leave out some
+ *   of these, and would lack further pages. */
 static bool walk_write_key(struct walk *walk)
 {
     const struct plan *plan = walk->from.plan;
@@ -378,7 +557,7 @@ static bool walk_write_key(struct walk *walk)
     return !walk->key.failed;
 }
 
-/* Whoever asks for some of the records, or how many they are, takes down nothing for others. */
+/* Selections and counts are not recorded. */
 static bool walk_is_shared(const struct walk_from *from)
 {
     const struct plan *plan = from->plan;
@@ -388,13 +567,13 @@ static bool walk_is_shared(const struct walk_from *from)
 bool walk_is_known(const struct walk_from *from)
 {
     struct walk walk = {.from = *from};
-    const struct kept_pages *known = NULL;
+    const struct walk_transcript *known = NULL;
     if (walk_is_shared(from) && walk_write_key(&walk))
         known = cache_find(from->walks->cache, buf_span(&walk.key));
-    bool serving =
-        known && walk_serves(known, &walk) && (known->read_again || !walk_needs_records(&walk));
+    bool is_known =
+        known && walk_is_served(&walk, known) && (known->read_again || !walk_needs_items(&walk));
     buf_clean_up(&walk.key);
-    return serving;
+    return is_known;
 }
 
 bool walk_is_coming(const struct walk_from *from)
@@ -408,19 +587,14 @@ bool walk_is_coming(const struct walk_from *from)
 struct walk *walk_start(const struct walk_from *from, source_page_fn *fn, void *arg,
                         struct error *err)
 {
-    struct walks *walks = from->walks;
     struct walk *walk = calloc(1, sizeof *walk);
     if (!walk) {
         error_no_memory(err);
         return NULL;
     }
     *walk = (struct walk){.from = *from, .fn = fn, .arg = arg};
-    if (walks) {
-        walk->next = walks->newest;
-        if (walk->next)
-            walk->next->previous = walk;
-        walks->newest = walk;
-    }
+    if (from->walks)
+        list_prepend(&from->walks->walks, &walk->node);
     bool ok = walk_is_shared(from) && !walk_write_key(walk) ? error_no_memory(err)
                                                             : walk_begin(walk, err);
     if (ok)
@@ -431,7 +605,7 @@ struct walk *walk_start(const struct walk_from *from, source_page_fn *fn, void *
 
 void walk_read_all(struct walk *walk)
 {
-    walk->all_wanted = true;
+    walk->reads_all = true;
     if (walk->call)
         source_read_all(walk->call);
 }
@@ -454,93 +628,69 @@ void walk_end(struct walk *walk)
 {
     if (!walk)
         return;
-    struct walks *walks = walk->from.walks;
     if (walk->call)
         source_end(walk->call);
     walk->call = NULL;
-    walk_release(walk);
-    if (walks)
-        *(walk->previous ? &walk->previous->next : &walks->newest) = walk->next;
-    if (walk->next)
-        walk->next->previous = walk->previous;
+    walk_drop_recording(walk);
+    list_remove(&walk->node);
     loop_remove_timer(walk->timer);
     json_clean_up(&walk->doc);
     free(walk->items);
-    kept_pages_unref(walk->told);
+    walk_transcript_unref(walk->replayed);
     buf_clean_up(&walk->key);
     free(walk);
 }
 
-void walk_note(struct walk *walk, const struct key *key, struct json item)
-{
-    if (!walk->taken)
-        return;
-    size_t before = walk->taken->memory;
-    walk_weigh(walk, kept_pages_add_record(walk->taken, key, item), before);
-}
-
-static void walk_ref(void *data)
-{
-    kept_pages_ref(data);
-}
-
-static void walk_unref(void *data)
-{
-    kept_pages_unref(data);
-}
-
-static void walk_store(struct walk *walk, struct kept_pages *transcript)
-{
-    struct walks *walks = walk->from.walks;
-    const struct cache_value value = {transcript, walk_ref, walk_unref, transcript->memory};
-    int64_t left_ms =
-        transcript->since_ms + walk->from.plan->pattern->ttl_ms - loop_now_ms(walks->loop);
-    if (left_ms <= 0)
-        return;
-    cache_store(walks->cache, buf_span(&walk->key), &value);
-    walk_expect_expiry(walks, transcript, buf_span(&walk->key), left_ms);
-}
-
-struct kept_pages_cost *walk_cost(struct walk *walk)
+struct walk_cost *walk_own_cost(struct walk *walk)
 {
     return &walk->cost;
 }
 
-const struct kept_pages_cost *walk_known_cost(const struct walk *walk)
+const struct walk_cost *walk_known_cost(const struct walk *walk)
 {
-    if (walk->told && walk->told->read_again)
-        return &walk->told->cost;
+    if (walk->replayed && walk->replayed->read_again)
+        return &walk->replayed->cost;
     return walk->cost.requests > 0 ? &walk->cost : NULL;
 }
 
 void walk_conclude(struct walk *walk)
 {
-    struct kept_pages *transcript = walk->taken;
+    struct walks *walks = walk->from.walks;
+    struct walk_transcript *transcript = walk->recorded;
     if (!transcript)
         return;
     transcript->ended = !walk->more;
-    transcript->read_again = walk_needs_records(walk);
+    transcript->read_again = walk_needs_items(walk);
     transcript->cost = walk->cost;
     transcript->took_ms = walk_age(walk).took_ms;
-    kept_pages_close(transcript);
-    walk->taken = NULL;
-    walk_hold(walk->from.walks, 0, transcript->memory);
-    walk_store(walk, transcript);
-    kept_pages_unref(transcript);
-    walk_wake(walk->from.walks, walk);
+    if (transcript->item_count > 0)
+        qsort(transcript->items, transcript->item_count, sizeof *transcript->items,
+              walk_order_items);
+    walk->recorded = NULL;
+    walk_charge(walks, 0, transcript->memory);
+    int64_t left_ms =
+        transcript->since_ms + walk->from.plan->pattern->ttl_ms - loop_now_ms(walks->loop);
+    if (left_ms > 0) {
+        const struct cache_value value = {transcript, walk_transcript_ref, walk_transcript_unref,
+                                          transcript->memory};
+        cache_store(walks->cache, buf_span(&walk->key), &value);
+        walk_expect_expiry(walks, transcript, buf_span(&walk->key), left_ms);
+    }
+    walk_transcript_unref(transcript);
+    walk_wake_waiting(walks, walk);
 }
 
-const struct kept_pages *walk_records(const struct walk *walk)
+const struct walk_transcript *walk_items(const struct walk *walk)
 {
-    return walk->told && walk->told->read_again ? walk->told : NULL;
+    return walk->replayed && walk->replayed->read_again ? walk->replayed : NULL;
 }
 
 struct walk_age walk_age(const struct walk *walk)
 {
-    const struct kept_pages *told = walk->told;
-    if (told)
-        return (struct walk_age){true, walk->is_dropped, told->since_ms, told->since_wall_ms,
-                                 told->took_ms};
+    const struct walk_transcript *replayed = walk->replayed;
+    if (replayed)
+        return (struct walk_age){true, walk->is_dropped, replayed->since_ms,
+                                 replayed->since_wall_ms, replayed->took_ms};
     return (struct walk_age){.is_dropped = walk->is_dropped,
                              .since_ms = walk->since_ms,
                              .since_wall_ms = walk->since_wall_ms,

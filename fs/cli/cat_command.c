@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/read/unlisted.h"
 #include "fs/cli/path_queue.h"
 
 /* As many items share one BatchGetItem; each has at most 400 KB and may wait in memory. */
@@ -30,7 +29,7 @@ static void cat_take_piece(void *arg, const struct tree_piece *piece, const stru
         turn_pause(turn);
         return;
     }
-    if (piece && !turn->place->selection && !unlisted_is_none(&turn->tree, turn->place, &why)) {
+    if (piece && !turn->place->selection && !tree_lists_all(&turn->tree, turn->place, &why)) {
         buf_printf(&words, "the items are incomplete: %s", why.text);
         app_note(turn->app, LOG_LEVEL_WARNING, turn->path, buf_text(&words));
     }
@@ -41,7 +40,7 @@ static void cat_start(struct path_turn *turn)
 {
     struct error why;
     if (turn->place->kind == PLACE_PLACEHOLDER) {
-        unlisted_refuse(&turn->tree, turn->place, &why);
+        tree_refuse_placeholder(&turn->tree, turn->place, &why);
         turn_end(turn, &why);
         return;
     }
@@ -57,7 +56,7 @@ static void cat_start(struct path_turn *turn)
     else
         turn->work = tree_read(&turn->tree, turn->place, cat_take_file, turn);
     if (turn->work && streamed && turn_is_front(turn))
-        tree_stream_hold_on(turn->work); /* other forms of the listing wait for its pages */
+        tree_stream_set_steady(turn->work); /* other forms of the listing wait for its pages */
     if (!turn->work) {
         error_no_memory(&why);
         turn_end(turn, &why);

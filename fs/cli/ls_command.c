@@ -12,7 +12,6 @@
 #include "core/output/cell.h"
 #include "core/output/form.h"
 #include "core/read/file.h"
-#include "core/read/unlisted.h"
 #include "fs/cli/path_queue.h"
 
 /* Each path holds a page of at most 1 MB. */
@@ -69,7 +68,7 @@ static bool ls_listing_start_columns(struct ls_listing *list, const struct path_
     bool ok = names_find_columns(typed, &list->arena, &list->names, &list->name_count, NULL) &&
               aligned_start(&list->aligned, &list->view, false);
     for (size_t i = 0; ok && i < list->name_count; i++)
-        ok = grid_emit(&list->aligned.grid, list->names[i]);
+        ok = grid_add_column(&list->aligned.grid, list->names[i]);
     return ok && grid_sort(&list->aligned.grid);
 }
 
@@ -226,7 +225,7 @@ static bool ls_print_sorted(struct path_turn *turn, struct ls_listing *list)
 static void ls_end_items(struct path_turn *turn, const char *what)
 {
     struct error why, partly;
-    if (turn->place->selection || unlisted_is_none(&turn->tree, turn->place, &why)) {
+    if (turn->place->selection || tree_lists_all(&turn->tree, turn->place, &why)) {
         turn_end(turn, NULL);
         return;
     }

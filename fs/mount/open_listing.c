@@ -711,7 +711,7 @@ static void open_listing_limit_freshness(struct open_listing *listing)
     if (place->table_name && listing->fresh_until_ms > most_ms)
         listing->fresh_until_ms = most_ms;
     struct walk_age age = tree_list_stats(listing->pages).age;
-    int64_t older_ms = age.is_told_again ? listing->read_ms - age.since_ms : 0;
+    int64_t older_ms = age.is_replayed ? listing->read_ms - age.since_ms : 0;
     if (older_ms <= 0)
         return;
     listing->read_ms -= older_ms;

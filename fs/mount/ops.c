@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "core/read/resolve.h"
-#include "core/read/unlisted.h"
 #include "fs/mount/account.h"
 #include "fs/mount/control.h"
 #include "fs/mount/journal.h"
@@ -357,7 +356,7 @@ static void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *i
         /* the error and its reason say that no listing shows these names */
         struct error why;
         CLEAN_UP(buf_clean_up) struct buf path = {0};
-        unlisted_refuse(&mount->app->tree, node->place, &why);
+        tree_refuse_placeholder(&mount->app->tree, node->place, &why);
         nodes_path(node, span_text(""), &path);
         journal_error(mount->journal, fuse_req_ctx(req)->pid, buf_span(&path),
                       error_errno(why.kind), &why);

@@ -134,4 +134,4 @@ def test_a_record_that_is_of_no_kind_is_told(ddbfs, boto, events):
     boto.put_item(TableName="any-Events", Item=item)
     listed = ddbfs("ls", "/any/events/by/open", env=events.env)
     assert "99/" not in listed.text
-    assert "1 record of any-Events fits none of the map's kinds" in listed.stderr
+    assert "1 item of any-Events fits none of the map's kinds" in listed.stderr

@@ -36,12 +36,12 @@ def test_where_the_map_knows_some_values_a_directory_of_them_is_not_whole(open_v
 def test_an_empty_listing_says_what_may_be_wrong(ddbfs, option):
     result = ddbfs("ls", *option, f"{WRONG}/all")
     assert result.text == ""
-    assert result.stderr.rstrip() == f"ddbfs: warning: {WRONG}/all: no record is listed, and {TOLD}"
+    assert result.stderr.rstrip() == f"ddbfs: warning: {WRONG}/all: no item is listed, and {TOLD}"
 
 
 def test_for_programs_the_warning_is_json(ddbfs):
     result = ddbfs("ls", "--json", f"{WRONG}/all")
-    told = {"path": f"{WRONG}/all", "kind": "warning", "message": f"no record is listed, and {TOLD}"}
+    told = {"path": f"{WRONG}/all", "kind": "warning", "message": f"no item is listed, and {TOLD}"}
     assert json.loads(result.stderr) == told
     counted = ddbfs("cat", "--json", f"{WRONG}/all@count")
     assert json.loads(counted.stderr) == {**told, "path": f"{WRONG}/all@count"}

@@ -89,7 +89,7 @@ def test_what_is_skipped_is_told_and_not_shown(ddbfs, table, write_map):
     table(tables.plain(), [{"pk": {"S": "box"}, "sk": {"S": key}} for key in keys])
     assert [record["sk"] for record in counted(ddbfs, "/any/things/box", env=env)] == ["D#1", "W#1"]
     result = ddbfs("cat", "/any/things/box@jsonl", env=env)
-    assert "1 record of any-Things fits none of the map's kinds" in result.stderr
+    assert "1 item of any-Things fits none of the map's kinds" in result.stderr
     info = json.loads(ddbfs("cat", "/any/things/box@info", env=env).text)
     assert (info["records"], info["skipped"]) == (2, 1) and "kinds" in info["skipped_why"]
 

@@ -16,7 +16,7 @@ def test_an_empty_listing_of_a_misspelt_step_says_which_one_was_meant(ddbfs, pat
     result = ddbfs("ls", path)
     assert result.text == ""
     told = f'"by-acount" is taken for {{{param}}} (did you mean "by-account"?)'
-    assert result.stderr.rstrip() == f"ddbfs: warning: {path}: no record is listed, and {told}"
+    assert result.stderr.rstrip() == f"ddbfs: warning: {path}: no item is listed, and {told}"
     assert f"note   {told}" in ddbfs("explain", path).text
 
 
@@ -44,7 +44,7 @@ def test_a_misspelt_companion_of_a_listing_says_which_one_was_meant(ddbfs, wrong
     told = ddbfs("cat", f"{SHOP}/all{wrong}", expect=3).stderr
     assert f'"all" has no "{wrong}" (did you mean "{meant}"?); a listing of records has {OF_LISTINGS}' in told
     told = ddbfs("ls", f"/prod/shops/nobody.example{wrong}").stderr
-    assert "no record is listed" in told and f'(did you mean "{meant}"?)' in told
+    assert "no item is listed" in told and f'(did you mean "{meant}"?)' in told
 
 
 def test_a_miss_says_how_an_attribute_is_typed(ddbfs):

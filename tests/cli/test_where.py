@@ -277,12 +277,12 @@ def test_that_nothing_answers_is_told_with_what_was_read(ddbfs, ls, proxy, path,
     for command in (["ls", path], ["ls", "--count", path], ["cat", f"{path}@jsonl"]):
         result = ddbfs(*command, "--where", filter)
         assert result.text == ("0\n" if "--count" in command else "")
-        assert f"no record answers the filter, and {every} were read" in result.stderr
+        assert f"no item matches the filter, and {every} were read" in result.stderr
 
 
 def test_where_nobody_is_nobody_answers(ddbfs):
     result = ddbfs("ls", "--where", 'status = "FAILED"', f"{BY_STATUS}/NONE")
-    assert "there is no record to ask the filter of" in result.stderr
+    assert "there is no item to test the filter on" in result.stderr
 
 
 @rows("path", ["/", "/prod", "/prod/jobs", f"{COOL}/SETTINGS", f"{COOL}/README"])

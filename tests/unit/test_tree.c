@@ -1243,8 +1243,8 @@ static void test_items_of_no_declared_kind_are_told_of(void)
     scene.tree.log = &log;
     check_list("/prod/index-settings/by-account/kl7", "");
     CHECK_TEXT(line,
-               "1 1 record of prod-EcomIndexSettingsTable fits none of the map's kinds and is not "
-               "listed; declare it in \"records\", or say \"list\": \"*\"");
+               "1 1 item of prod-EcomIndexSettingsTable fits none of the map's kinds and is not "
+               "listed; declare it in \"records\", or use \"list\": \"*\"");
     close_scene();
 }
 

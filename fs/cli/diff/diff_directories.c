@@ -7,7 +7,6 @@
 #include "core/base/dict.h"
 #include "core/base/quantity.h"
 #include "core/item/typed.h"
-#include "core/read/unlisted.h"
 
 enum { DIFF_OTHERS = 1000000 }; /* entries that are no items; held in memory */
 
@@ -234,7 +233,7 @@ static void diff_dirs_report_placeholder(struct app *app, const struct diff_side
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     struct place *place = place_child(side->place, entry->name, &app->tree.names, &reason);
     if (place)
-        unlisted_refuse(&app->tree, place, &reason);
+        tree_refuse_placeholder(&app->tree, place, &reason);
     place_destroy(place);
     error_set(&why, reason.kind, "is not compared: %s", reason.text);
     diff_print_add_path(&path, side->path, entry->name);
