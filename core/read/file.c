@@ -320,17 +320,17 @@ static struct cache_wait *file_read_fact(const struct tree *tree, const struct p
     if (key.failed && flight)
         fact_flight_release(flight);
     else if (flight)
-        wait = cache_request(tree->cache,
-                             &(struct cache_question){
-                                 .key = buf_span(&key),
-                                 .max_age_ms = MAP_STRUCTURE_TTL_MS,
-                                 .stale_ms = tree->stale_ms,
-                                 .fetch = fact_flight_start,
-                                 .abandon = fact_flight_abandon,
-                                 .fetch_arg = flight,
-                                 .release = fact_flight_release,
-                             },
-                             fn, arg);
+        wait = cache_read(tree->cache,
+                          &(struct cache_request){
+                              .key = buf_span(&key),
+                              .max_age_ms = MAP_STRUCTURE_TTL_MS,
+                              .stale_ms = tree->stale_ms,
+                              .fetch = fact_flight_start,
+                              .abandon = fact_flight_abandon,
+                              .fetch_arg = flight,
+                              .release = fact_flight_release,
+                          },
+                          fn, arg);
     if (!wait)
         error_no_memory(err);
     return wait;

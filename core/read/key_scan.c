@@ -327,17 +327,17 @@ struct cache_wait *key_scan_start(const struct tree *tree, const struct place *p
     if (flight && (key.failed || !key_scan_flight_init(flight, place)))
         key_scan_flight_release(flight);
     else if (flight)
-        wait = cache_request(tree->cache,
-                             &(struct cache_question){
-                                 .key = buf_span(&key),
-                                 .max_age_ms = MAP_STRUCTURE_TTL_MS,
-                                 .stale_ms = tree->stale_ms,
-                                 .fetch = key_scan_flight_fetch,
-                                 .abandon = key_scan_flight_abandon,
-                                 .fetch_arg = flight,
-                                 .release = key_scan_flight_release,
-                             },
-                             fn, arg);
+        wait = cache_read(tree->cache,
+                          &(struct cache_request){
+                              .key = buf_span(&key),
+                              .max_age_ms = MAP_STRUCTURE_TTL_MS,
+                              .stale_ms = tree->stale_ms,
+                              .fetch = key_scan_flight_fetch,
+                              .abandon = key_scan_flight_abandon,
+                              .fetch_arg = flight,
+                              .release = key_scan_flight_release,
+                          },
+                          fn, arg);
     if (!wait)
         error_no_memory(err);
     return wait;

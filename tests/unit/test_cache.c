@@ -27,7 +27,7 @@ static struct cache_value value_of(struct thing *thing, size_t memory)
     return (struct cache_value){thing, thing_ref, thing_unref, memory};
 }
 
-/* What happened to one question. */
+/* What happened to one request. */
 struct asker {
     struct cache_wait *wait;
     int calls;
@@ -93,22 +93,22 @@ static void done(void *arg, void *data, int64_t ttl_left_ms, const struct error 
     asker->wait = NULL;
 }
 
-static struct cache_question question_of(struct scene *scene, const char *key)
+static struct cache_request question_of(struct scene *scene, const char *key)
 {
-    return (struct cache_question){.key = span_text(key),
-                                   .max_age_ms = scene->max_age_ms,
-                                   .max_missing_age_ms = scene->max_missing_age_ms,
-                                   .stale_ms = scene->stale_ms,
-                                   .fetch = fetch,
-                                   .abandon = abandon,
-                                   .fetch_arg = scene,
-                                   .release = release};
+    return (struct cache_request){.key = span_text(key),
+                                  .max_age_ms = scene->max_age_ms,
+                                  .max_missing_age_ms = scene->max_missing_age_ms,
+                                  .stale_ms = scene->stale_ms,
+                                  .fetch = fetch,
+                                  .abandon = abandon,
+                                  .fetch_arg = scene,
+                                  .release = release};
 }
 
 static void ask(struct scene *scene, const char *key, struct asker *asker)
 {
-    struct cache_question question = question_of(scene, key);
-    asker->wait = cache_request(scene->cache, &question, done, asker);
+    struct cache_request request = question_of(scene, key);
+    asker->wait = cache_read(scene->cache, &request, done, asker);
     CHECK(asker->wait && asker->calls == 0);
 }
 
@@ -121,11 +121,11 @@ static void run(struct scene *scene)
 static void put_bytes(struct scene *scene, struct span key, struct thing *thing, size_t memory)
 {
     struct asker asker = {0};
-    struct cache_question question = question_of(scene, "");
-    question.key = key;
-    question.max_age_ms = 0;
-    question.max_missing_age_ms = 0;
-    asker.wait = cache_request(scene->cache, &question, done, &asker);
+    struct cache_request request = question_of(scene, "");
+    request.key = key;
+    request.max_age_ms = 0;
+    request.max_missing_age_ms = 0;
+    asker.wait = cache_read(scene->cache, &request, done, &asker);
     struct cache_value value = value_of(thing, memory);
     cache_land(scene->flight, thing ? &value : &(struct cache_value){0});
     CHECK_INT(asker.calls, 1);
@@ -869,8 +869,8 @@ static void an_answer_may_change_everything(void)
     struct thing thing = {1};
     open_scene(&scene, MEGABYTE);
     struct restless restless = {&scene, &other, &again, 0};
-    struct cache_question question = question_of(&scene, "k");
-    CHECK(cache_request(scene.cache, &question, done_restless, &restless));
+    struct cache_request request = question_of(&scene, "k");
+    CHECK(cache_read(scene.cache, &request, done_restless, &restless));
     ask(&scene, "k", &other);
     land(&scene, &thing);
     CHECK(restless.calls == 1 && other.calls == 0);

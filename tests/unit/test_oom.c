@@ -309,14 +309,14 @@ static void test_asking_again(void)
 {
     static const struct error spent = {.kind = ERROR_SPENT};
     struct cache_flight *flight = NULL;
-    const struct cache_question question = {
+    const struct cache_request request = {
         .key = SPAN_LITERAL("k"), .fetch = begin_flight, .fetch_arg = &flight};
     int asker_calls = 0, joined_calls = 0;
     struct scene scene;
     open_scene(&scene);
-    refused_wait = cache_request(scene.cache, &question, count_call, &asker_calls);
+    refused_wait = cache_read(scene.cache, &request, count_call, &asker_calls);
     CHECK(refused_wait &&
-          cache_request(scene.cache, &question, leave_for_the_asker, &joined_calls));
+          cache_read(scene.cache, &question, leave_for_the_asker, &joined_calls));
     arm(1, false);
     cache_fail(flight, &spent);
     CHECK(disarm());
