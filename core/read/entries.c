@@ -78,29 +78,6 @@ static void entries_add_placeholder(struct entries *entries, struct span name)
         entry->placeholder = true;
 }
 
-static void entries_add_environments(struct entries *entries, const struct map *map)
-{
-    for (const struct map_environment *each = map->environments; each; each = each->next) {
-        CLEAN_UP(buf_clean_up) struct buf name = {0};
-        if (!format_is_literal(&each->name))
-            continue;
-        format_write(&each->name, &name);
-        entries_add_text(entries, &name, true);
-    }
-}
-
-static void entries_add_tables(struct entries *entries, const struct map *map)
-{
-    for (size_t i = 0; i < map->model_count; i++)
-        entries_add(entries, span_text(map->models[i]->path_name), true);
-}
-
-static bool entries_is_secret(const struct place *place, const struct route *child)
-{
-    return child->file && child->file->attribute &&
-           model_is_secret(place->table, span_text(child->file->attribute));
-}
-
 static void entries_add_segment(struct entries *entries, const struct place *place,
                                 const struct route *child, const struct bindings *parts,
                                 const struct place_options *names)
@@ -112,10 +89,12 @@ static void entries_add_segment(struct entries *entries, const struct place *pla
     else
         entries_add_text(entries, &name, !child->file);
     if (entries->count > before)
-        entries->items[before].secret = entries_is_secret(place, child);
+        entries->items[before].secret =
+            child->file && child->file->attribute &&
+            model_is_secret(place->table, span_text(child->file->attribute));
 }
 
-/* Whether the map has a step of its own for what VALUES make of SEGMENT. */
+/* Whether the map has a literal step for SEGMENT with VALUES. */
 static bool entries_is_literal(const struct route *directory, const struct format *segment,
                                const struct bindings *values)
 {
@@ -143,7 +122,8 @@ static void entries_add_values(struct entries *entries, const struct place *plac
     }
 }
 
-/* The names of the steps below PLACE that the map tells in full: those of files, or of directories.
+/* The names of the steps below PLACE whose names the map has in full: those of files, or of
+ * directories.
  */
 static void entries_add_routes(struct entries *entries, const struct place *place, bool files,
                                const struct place_options *names)
@@ -160,29 +140,23 @@ static void entries_add_routes(struct entries *entries, const struct place *plac
     }
 }
 
-/* What no listing of the directory shows is an entry of it, so that each reader sees that it is
- * missing, and each program that walks the tree meets an error there. */
-static void entries_add_placeholders(struct entries *entries, const struct place *place,
-                                     const struct place_options *names)
-{
-    const struct route *step = NULL;
-    while ((step = place_next_unlisted(place, names, step))) {
-        CLEAN_UP(buf_clean_up) struct buf name = {0};
-        names_write_placeholder(step, &name);
-        entries->failed = entries->failed || name.failed;
-        entries_add_placeholder(entries, buf_span(&name));
-    }
-}
-
 void entries_add_declared(struct entries *entries, const struct place *place,
                           const struct place_options *names)
 {
     bool has_tables = place->kind == PLACE_ROOT || place->kind == PLACE_ENVIRONMENT;
     if (place->kind == PLACE_ENVIRONMENT)
-        entries_add_tables(entries, place->map);
-    else if (place->kind == PLACE_ROOT)
-        entries_add_environments(entries, place->map);
-    if (has_tables && !names->hide_secrets) /* there the map says nothing of secrets */
+        for (size_t i = 0; i < place->map->model_count; i++)
+            entries_add(entries, span_text(place->map->models[i]->path_name), true);
+    const struct map_environment *each =
+        place->kind == PLACE_ROOT ? place->map->environments : NULL;
+    for (; each; each = each->next) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        if (!format_is_literal(&each->name))
+            continue;
+        format_write(&each->name, &name);
+        entries_add_text(entries, &name, true);
+    }
+    if (has_tables && !names->hide_secrets) /* there the map declares no secrets */
         entries_add(entries, SPAN_LITERAL(MAP_TABLES_NAME), true);
     if (place->kind == PLACE_COLUMNS) {
         entries_add(entries, SPAN_LITERAL(README_NAME), false);
@@ -193,12 +167,19 @@ void entries_add_declared(struct entries *entries, const struct place *place,
         return;
     if (names_list_readme(place->table, place->route, &place->bindings))
         entries_add(entries, SPAN_LITERAL(README_NAME), false);
-    /* The others take requests, which may be denied: who walks over all is not to be bothered. */
+    /* Other facts need requests that may be denied, which a walk over all files must not meet. */
     if (place_has_facts(place))
         entries_add(entries, span_text(fact_name(FACT_SCHEMA)), false);
     entries_add_routes(entries, place, false, names);
-    if (!names->omit_placeholders)
-        entries_add_placeholders(entries, place, names);
+    /* Each reader sees by a placeholder that names are missing, and each program that walks the
+     * tree meets an error there. */
+    const struct route *step = NULL;
+    while (!names->omit_placeholders && (step = place_next_unlisted(place, names, step))) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        names_write_placeholder(step, &name);
+        entries->failed = entries->failed || name.failed;
+        entries_add_placeholder(entries, buf_span(&name));
+    }
 }
 
 void entries_add_files(struct entries *entries, const struct place *place,
@@ -208,7 +189,8 @@ void entries_add_files(struct entries *entries, const struct place *place,
         entries_add_routes(entries, place, true, names);
 }
 
-/* Whether the map names an environment so, which then goes before one with a parameter. */
+/* Whether NAME is a literal environment of the map, which has priority over one with a parameter.
+ */
 static bool entries_is_named(const struct map *map, struct span name)
 {
     struct bindings nothing = {0};

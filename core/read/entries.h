@@ -1,4 +1,4 @@
-/* A page of a directory while it is put together. */
+/* The entries of a page of a directory, while they are collected. */
 #ifndef DDBFS_CORE_READ_ENTRIES_H
 #define DDBFS_CORE_READ_ENTRIES_H
 
@@ -20,11 +20,11 @@ void entries_clean_up(struct entries *entries);
 /* Empties the page; names given out are gone. */
 void entries_clear(struct entries *entries);
 
-/* Adds an entry of unknown size (NAME is copied), good for as long as what the map alone tells, and
- * returns it; NULL when memory ran out. The pointer is valid until the next addition. */
+/* Adds an entry of unknown size with the ttl of the map's names (NAME is copied), and returns it;
+ * NULL when memory ran out. The pointer is valid until the next addition. */
 struct tree_entry *entries_add(struct entries *entries, struct span name, bool directory);
 
-/* Puts them in the order of their names. */
+/* Sorts them by their names. */
 void entries_sort(struct entries *entries);
 
 bool entries_have(const struct entries *entries, struct span name);
@@ -35,12 +35,11 @@ bool entries_have(const struct entries *entries, struct span name);
 void entries_add_declared(struct entries *entries, const struct place *place,
                           const struct place_options *names);
 
-/* Likewise the files; whether there is anything in them, only reading tells
- * (core/read/file_proof.h). */
+/* Likewise the files, which may not exist (core/read/declared_files.h). */
 void entries_add_files(struct entries *entries, const struct place *place,
                        const struct place_options *names);
 
-/* The environments of EACH's kind that a table's name tells of. */
+/* The environments of EACH's format that the name of a table belongs to. */
 void entries_add_environment(struct entries *entries, const struct map *map,
                              const struct map_environment *each, struct span table_name);
 

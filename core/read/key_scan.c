@@ -6,30 +6,30 @@
 #include "core/item/item.h"
 #include "core/read/model_provider.h"
 
-/* A read unit is 8 KB of items, as a Scan reads them, whatever of them it shows; each page is
- * counted in units of 4 KB. */
+/* One RCU of a Scan is 8 KB of items, whatever part of them it returns; each page is rounded up to
+ * 4 KB. */
 enum { UNIT_BYTES = 8192, ROUNDED_BYTES = 4096 };
 
-struct key_scan *key_scan_ref(struct key_scan *census)
+struct key_scan *key_scan_ref(struct key_scan *scan)
 {
-    census->references++;
-    return census;
+    scan->references++;
+    return scan;
 }
 
-void key_scan_unref(struct key_scan *census)
+void key_scan_unref(struct key_scan *scan)
 {
-    if (!census || --census->references > 0)
+    if (!scan || --scan->references > 0)
         return;
-    arena_clean_up(&census->arena);
-    free(census);
+    arena_clean_up(&scan->arena);
+    free(scan);
 }
 
-static void key_scan_ref_census(void *data)
+static void key_scan_ref_data(void *data)
 {
     key_scan_ref(data);
 }
 
-static void key_scan_unref_census(void *data)
+static void key_scan_unref_data(void *data)
 {
     key_scan_unref(data);
 }
@@ -52,27 +52,27 @@ struct key_seen {
     struct value value;
 };
 
-struct segment {
+struct key_scan_segment {
     struct key_scan_flight *flight;
     struct read *read;        /* owned */
     struct source_call *call; /* NULL before it starts and after it ended */
 };
 
-/* A census on its way: belongs to the cache's flight, and may outlive who asked it first. First the
- * table says how large it is, then all segments are read side by side. */
+/* A scan under way. It belongs to the cache's flight, and may outlive the first caller. First the
+ * table's size is read, if it is not known; then all segments are read side by side. */
 struct key_scan_flight {
     struct source *source; /* holds a reference */
-    struct payer *payer;   /* holds a reference: of who asked first */
+    struct payer *payer;   /* holds a reference: of the first caller */
     struct cache_flight *cache_flight;
     struct scan_limits limits;
-    int64_t item_count, size_bytes; /* as DescribeTable says; -1 when not told */
-    struct read *table;             /* owned; asked where nobody knows what it says */
+    int64_t item_count, size_bytes; /* as reported by DescribeTable; -1 when not known */
+    struct read *table;             /* owned; the Read of the size */
     struct source_call *call;
-    struct segment segments[KEY_SCAN_SEGMENTS];
+    struct key_scan_segment segments[KEY_SCAN_SEGMENTS];
     size_t pending; /* segments that have not come to their end */
     struct dict seen;
-    struct key_scan *census; /* owned reference: it is being put together */
-    uint64_t items;          /* that have come so far */
+    struct key_scan *scan; /* owned reference: the result */
+    uint64_t items;        /* so far */
 };
 
 static void key_scan_flight_release(void *arg)
@@ -82,7 +82,7 @@ static void key_scan_flight_release(void *arg)
         read_destroy(flight->segments[i].read);
     read_destroy(flight->table);
     dict_clean_up(&flight->seen);
-    key_scan_unref(flight->census);
+    key_scan_unref(flight->scan);
     payer_unref(flight->payer);
     source_unref(flight->source);
     free(flight);
@@ -121,32 +121,31 @@ static int key_scan_compare_values(const void *a, const void *b)
     return value_compare(*(const struct value *)a, *(const struct value *)b);
 }
 
-/* In the order of keys, so that a directory is the same whoever scanned it. */
 static bool key_scan_put_in_order(struct key_scan_flight *flight)
 {
-    struct key_scan *census = flight->census;
-    struct value *values = arena_array(&census->arena, flight->seen.count + 1, sizeof *values);
+    struct key_scan *scan = flight->scan;
+    struct value *values = arena_array(&scan->arena, flight->seen.count + 1, sizeof *values);
     size_t from = 0;
     for (struct dict_node *node; values && (node = dict_any(&flight->seen, &from));) {
-        values[census->count++] = ((struct key_seen *)node)->value;
+        values[scan->count++] = ((struct key_seen *)node)->value;
         dict_remove(&flight->seen, node);
     }
-    if (values && census->count > 1)
-        qsort(values, census->count, sizeof *values, key_scan_compare_values);
-    census->values = values;
+    if (values && scan->count > 1)
+        qsort(values, scan->count, sizeof *values, key_scan_compare_values);
+    scan->values = values;
     return values;
 }
 
 static void key_scan_land(struct key_scan_flight *flight)
 {
-    struct key_scan *census = flight->census;
+    struct key_scan *scan = flight->scan;
     if (!key_scan_put_in_order(flight)) {
         key_scan_fail_without_memory(flight);
         return;
     }
-    struct cache_value value = {census, key_scan_ref_census, key_scan_unref_census, sizeof *census};
-    for (size_t i = 0; i < census->count; i++)
-        value.memory += census->values[i].bytes.size + sizeof(struct key_seen) + 64;
+    struct cache_value value = {scan, key_scan_ref_data, key_scan_unref_data, sizeof *scan};
+    for (size_t i = 0; i < scan->count; i++)
+        value.memory += scan->values[i].bytes.size + sizeof(struct key_seen) + 64;
     key_scan_flight_abandon(flight);
     cache_land(flight->cache_flight, &value);
 }
@@ -155,9 +154,9 @@ static void key_scan_land(struct key_scan_flight *flight)
 static bool key_scan_add_key(struct key_scan_flight *flight, struct json typed)
 {
     CLEAN_UP(buf_clean_up) struct buf bytes = {0}, identity = {0};
-    struct arena *arena = &flight->census->arena;
+    struct arena *arena = &flight->scan->arena;
     struct value value;
-    if (!value_read(typed, &bytes, &value)) /* the source has looked at it, so: no memory */
+    if (!value_read(typed, &bytes, &value)) /* the source has checked it, so memory is missing */
         return false;
     value_write_identity(value, &identity);
     if (identity.failed)
@@ -175,44 +174,33 @@ static bool key_scan_add_key(struct key_scan_flight *flight, struct json typed)
     return true;
 }
 
-static void key_scan_count_page(struct key_scan_flight *flight, const struct page *page)
-{
-    struct key_scan *census = flight->census;
-    census->pages++;
-    census->requests += page->requests;
-    source_add_page(&census->spent, page);
-    flight->items += page->item_count;
-}
-
-/* How much has been read, as far as that is told. */
+/* The bytes that were read, as far as the RCU prove them. */
 static uint64_t key_scan_bytes_read(const struct key_scan_flight *flight)
 {
-    const struct key_scan *census = flight->census;
-    uint64_t rounded = (uint64_t)census->pages * ROUNDED_BYTES;
-    uint64_t bytes = (uint64_t)(census->spent.units * UNIT_BYTES);
+    const struct key_scan *scan = flight->scan;
+    uint64_t rounded = (uint64_t)scan->pages * ROUNDED_BYTES;
+    uint64_t bytes = (uint64_t)(scan->spent.units * UNIT_BYTES);
     return bytes > rounded ? bytes - rounded : 0;
-}
-
-static void key_scan_stop_scan(struct key_scan_flight *flight)
-{
-    struct error why;
-    scan_limits_stop(&flight->limits, flight->table->table, flight->items,
-                     key_scan_bytes_read(flight), &why);
-    key_scan_fail(flight, &why);
 }
 
 static void key_scan_take_keys(void *arg, const struct page *page, const struct error *err)
 {
-    struct segment *segment = arg;
+    struct key_scan_segment *segment = arg;
     struct key_scan_flight *flight = segment->flight;
     struct span name = segment->read->attributes[0];
     if (err) {
         key_scan_fail(flight, err);
         return;
     }
-    key_scan_count_page(flight, page);
+    flight->scan->pages++;
+    flight->scan->requests += page->requests;
+    source_add_page(&flight->scan->spent, page);
+    flight->items += page->item_count;
     if (scan_limits_passed(&flight->limits, flight->items, key_scan_bytes_read(flight))) {
-        key_scan_stop_scan(flight);
+        struct error why;
+        scan_limits_stop(&flight->limits, flight->table->table, flight->items,
+                         key_scan_bytes_read(flight), &why);
+        key_scan_fail(flight, &why);
         return;
     }
     for (size_t i = 0; i < page->item_count; i++)
@@ -226,28 +214,22 @@ static void key_scan_take_keys(void *arg, const struct page *page, const struct 
         key_scan_land(flight);
 }
 
-/* False when memory ran out. */
-static bool key_scan_start_segments(struct key_scan_flight *flight)
-{
-    flight->pending = KEY_SCAN_SEGMENTS;
-    for (size_t i = 0; i < KEY_SCAN_SEGMENTS; i++) {
-        struct segment *segment = &flight->segments[i];
-        segment->call =
-            source_start(flight->source, segment->read, flight->payer, key_scan_take_keys, segment);
-        if (!segment->call)
-            return false;
-    }
-    return true;
-}
-
-/* Counts are hours old: the Scan itself keeps to the limits, too. */
-static bool key_scan_may_start(struct key_scan_flight *flight, struct error *err)
+/* Reported sizes are hours old, so the limits are checked again during the Scan. */
+static bool key_scan_start_segments(struct key_scan_flight *flight, struct error *err)
 {
     uint64_t items = flight->item_count > 0 ? (uint64_t)flight->item_count : 0;
     uint64_t bytes = flight->size_bytes > 0 ? (uint64_t)flight->size_bytes : 0;
     if (scan_limits_passed(&flight->limits, items, bytes))
         return scan_limits_refuse(&flight->limits, flight->table->table, items, bytes, err);
-    return key_scan_start_segments(flight) || error_no_memory(err);
+    flight->pending = KEY_SCAN_SEGMENTS;
+    for (size_t i = 0; i < KEY_SCAN_SEGMENTS; i++) {
+        struct key_scan_segment *segment = &flight->segments[i];
+        segment->call =
+            source_start(flight->source, segment->read, flight->payer, key_scan_take_keys, segment);
+        if (!segment->call)
+            return error_no_memory(err);
+    }
+    return true;
 }
 
 static void key_scan_take_size(void *arg, const struct page *page, const struct error *err)
@@ -261,7 +243,7 @@ static void key_scan_take_size(void *arg, const struct page *page, const struct 
     flight->item_count = page->table->item_count;
     flight->size_bytes = page->table->size_bytes;
     key_scan_end_call(&flight->call);
-    if (!key_scan_may_start(flight, &why))
+    if (!key_scan_start_segments(flight, &why))
         key_scan_fail(flight, &why);
 }
 
@@ -270,7 +252,7 @@ static bool key_scan_flight_fetch(void *arg, struct cache_flight *cache_flight, 
     struct key_scan_flight *flight = arg;
     flight->cache_flight = cache_flight;
     if (flight->item_count >= 0 && flight->size_bytes >= 0) {
-        if (key_scan_may_start(flight, err))
+        if (key_scan_start_segments(flight, err))
             return true;
         key_scan_flight_abandon(flight);
         return false;
@@ -283,14 +265,14 @@ static bool key_scan_flight_fetch(void *arg, struct cache_flight *cache_flight, 
 /* False when memory ran out. */
 static bool key_scan_flight_init(struct key_scan_flight *flight, const struct place *place)
 {
-    flight->census = calloc(1, sizeof *flight->census);
+    flight->scan = calloc(1, sizeof *flight->scan);
     flight->table = read_new(READ_TABLE, place->table_name, NULL);
-    if (!flight->census || !flight->table || !dict_init(&flight->seen))
+    if (!flight->scan || !flight->table || !dict_init(&flight->seen))
         return false;
-    flight->census->references = 1;
+    flight->scan->references = 1;
     for (uint32_t i = 0; i < KEY_SCAN_SEGMENTS; i++) {
         struct read *read = key_scan_read(place);
-        flight->segments[i] = (struct segment){.flight = flight, .read = read};
+        flight->segments[i] = (struct key_scan_segment){.flight = flight, .read = read};
         if (!read)
             return false;
         read->segment = i;
@@ -308,21 +290,21 @@ struct cache_wait *key_scan_start(const struct tree *tree, const struct place *p
         return NULL;
     struct key_scan_flight *flight = calloc(1, sizeof *flight);
     struct cache_wait *wait = NULL;
-    struct model_provider_description told;
+    struct model_provider_description known;
     if (flight) {
         flight->source = source_ref(source);
         flight->payer = payer_ref(tree->payer);
         flight->limits = *tree->names.scan;
         flight->item_count = -1;
-        if (tree->models && tree->models->ops->describe(tree->models, place, &told)) {
-            flight->item_count = told.item_count;
-            flight->size_bytes = told.size_bytes;
+        if (tree->models && tree->models->ops->describe(tree->models, place, &known)) {
+            flight->item_count = known.item_count;
+            flight->size_bytes = known.size_bytes;
         }
     }
-    /* A table that is made anew may have another key. */
+    /* A table that is created anew may have another key. */
     const struct map_key *partition = &place->table->keys[0];
     source_identity(source, &key);
-    buf_printf(&key, " census of %s by %d %s", place->table_name, (int)partition->type,
+    buf_printf(&key, " scan of %s by %d %s", place->table_name, (int)partition->type,
                partition->attribute);
     if (flight && (key.failed || !key_scan_flight_init(flight, place)))
         key_scan_flight_release(flight);

@@ -1,5 +1,5 @@
-/* A file that is made of a listing's records, piece by piece: the listing is read, and each page of
- * it told in the file's form. */
+/* A file that is made of a listing's items, piece by piece: the listing is read, and each page of
+ * it is written in the file's form. */
 #include <stdlib.h>
 
 #include "core/base/quantity.h"
@@ -12,15 +12,15 @@ struct tree_stream {
     const struct place *place;
     struct form *form;    /* owned */
     struct arena arena;   /* owns the columns */
-    struct span *columns; /* that were asked for */
-    bool *filled;         /* which of them a record had */
+    struct span *columns; /* that the path names */
+    bool *filled;         /* which of them an item had */
     size_t column_count;
-    bool any;                     /* a record has come */
+    bool any;                     /* an item has come */
     struct tree_listing *listing; /* owned */
     struct buf bytes;             /* of the piece in hand */
-    bool ending;                  /* the last record has come, and not all is told */
-    struct loop_timer *timer;     /* the next piece of that is asked for */
-    struct instant mtime;         /* of the youngest record so far */
+    bool ending;                  /* the last item has come, and pieces remain */
+    struct loop_timer *timer;     /* to the next of these */
+    struct instant mtime;         /* of the youngest item so far */
     tree_piece_fn *fn;
     void *arg;
 };
@@ -37,159 +37,115 @@ void tree_stream_end(struct tree_stream *stream)
     free(stream);
 }
 
-static enum form_kind listing_stream_form_of(enum companion companion)
+/* The form of the place's items; NULL when memory ran out. */
+static struct form *listing_stream_make_form(struct tree_stream *stream)
 {
     static const enum form_kind kinds[] = {
         [COMPANION_JSONL] = FORM_JSONL,     [COMPANION_CSV] = FORM_CSV,
         [COMPANION_TABLE] = FORM_TABLE,     [COMPANION_COUNT] = FORM_COUNT,
         [COMPANION_SUMMARY] = FORM_SUMMARY,
     };
-    return kinds[companion];
-}
-
-/* The form of the place's records; NULL when memory ran out. */
-static struct form *listing_stream_make_form(struct tree_stream *stream)
-{
     const struct tree *tree = stream->tree;
     const struct place *place = stream->place;
     const char *first[KEY_MAX_BASE_ATTRIBUTES];
     struct record_view view;
+    file_view(tree, place->table, first, &view);
+    /* The place was found by its columns, so only memory can be missing. */
+    if (!names_find_columns(place->columns, &stream->arena, &stream->columns, &stream->column_count,
+                            NULL))
+        return NULL;
+    stream->filled = arena_alloc(&stream->arena, stream->column_count * sizeof *stream->filled);
     struct form_setting setting = {
-        .kind = listing_stream_form_of(place->companion),
+        .kind = kinds[place->companion],
         .view = &view,
         .dated_by = place->route->list->mtime,
         .most = tree->snapshot_bytes,
         .width = tree->table_width,
+        .columns = stream->columns,
+        .column_count = stream->column_count,
     };
-    file_view(tree, place->table, first, &view);
-    if (!names_find_columns(place->columns, &stream->arena, &stream->columns, &stream->column_count,
-                            NULL))
-        return NULL; /* the place has been found by them */
-    stream->filled = arena_alloc(&stream->arena, stream->column_count * sizeof *stream->filled);
-    setting.columns = stream->columns;
-    setting.column_count = stream->column_count;
     return stream->filled || stream->column_count == 0 ? form_new(&setting) : NULL;
 }
 
-static bool listing_stream_refuse_summary(const struct tree_stream *stream, struct error *err)
+/* The rows, or the attributes of a summary, that a form holds until the last item are too large. */
+static bool listing_stream_refuse(const struct tree_stream *stream, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf most = {0};
     size_write(stream->tree->snapshot_bytes, &most);
+    if (stream->place->companion == COMPANION_SUMMARY)
+        return error_set(err, ERROR_TOO_LARGE,
+                         "the summary of the attributes would need more than %s, which is the "
+                         "limit for one file; use …@count for the number of items, and "
+                         "…@csv:status,created_at, with your attributes, to count values",
+                         buf_text(&most));
     return error_set(err, ERROR_TOO_LARGE,
-                     "what the summary would say of the attributes is more than %s, which is as "
-                     "much as is held of one file; …@count says how many records there are, and "
-                     "…@csv:status,created_at, with attributes of the records in place of these, "
-                     "has what is to be counted",
+                     "%s are known only after the last item, and the rows until then have more "
+                     "than %s; use …@csv:status,created_at, with your attributes, or …@jsonl, "
+                     "which ddbfs cat writes without a limit",
+                     stream->place->companion == COMPANION_TABLE ? "the widths of the columns"
+                                                                 : "the columns",
                      buf_text(&most));
 }
 
-/* Rows that are held until the last one has come are too large for a form. */
-static bool listing_stream_refuse_rows(const struct tree_stream *stream, struct error *err)
+/* Reports the piece in hand, or WHY there is none. A misspelt column is empty, and no error, since
+ * no item needs to have it: it is logged. */
+static void listing_stream_report(struct tree_stream *stream, bool more, const struct error *why)
 {
-    CLEAN_UP(buf_clean_up) struct buf most = {0};
-    bool table = stream->place->companion == COMPANION_TABLE;
-    size_write(stream->tree->snapshot_bytes, &most);
-    return error_set(err, ERROR_TOO_LARGE,
-                     "only the last record tells %s, and the rows that would be held until then "
-                     "have more than %s; …@csv:status,created_at, with attributes of the records "
-                     "in place of these, and …@jsonl hold none: ddbfs cat writes them whatever "
-                     "their size",
-                     table ? "how wide the columns are" : "which columns there are",
-                     buf_text(&most));
-}
-
-static void listing_stream_note_columns(struct tree_stream *stream, struct json item)
-{
-    stream->any = true;
-    for (size_t i = 0; i < stream->column_count; i++)
-        stream->filled[i] =
-            stream->filled[i] || json_present(item_attribute(item, stream->columns[i]));
-}
-
-/* A misspelt column is empty, and no error: records need not have it. */
-static void listing_stream_describe_unfilled(const struct tree_stream *stream)
-{
-    for (size_t i = 0; stream->any && i < stream->column_count; i++) {
-        CLEAN_UP(buf_clean_up) struct buf words = {0};
-        form_write_unfilled(stream->columns[i], &words);
-        if (!stream->filled[i])
-            log_line(stream->tree->log, LOG_LEVEL_WARNING, "%s", buf_text(&words));
-    }
-}
-
-/* Columns that were not asked for and do not fit. */
-static void listing_stream_describe_left_out(const struct tree_stream *stream)
-{
-    size_t count = form_left_out(stream->form);
-    if (count > 0)
-        log_line(stream->tree->log, LOG_LEVEL_WARNING,
-                 "%zu more column%s not fit; name those to see: …@table/status,created_at; "
-                 "…@csv has all",
-                 count, count == 1 ? " does" : "s do");
-}
-
-/* Only what is held until the end is too large for a form. */
-static bool listing_stream_refuse_as_held(const struct tree_stream *stream, struct error *err)
-{
-    bool summary = stream->place->companion == COMPANION_SUMMARY;
-    return summary ? listing_stream_refuse_summary(stream, err)
-                   : listing_stream_refuse_rows(stream, err);
-}
-
-/* What is counted tells no dates, so a count has none. */
-static bool listing_stream_add_record(struct tree_stream *stream, struct json item,
-                                      struct error *err)
-{
-    bool dated = stream->place->companion != COMPANION_COUNT;
-    struct instant mtime = {0};
-    if (dated)
-        mtime = file_mtime(stream->place->route->list, item);
-    if (mtime.known && (!stream->mtime.known || mtime.ms > stream->mtime.ms))
-        stream->mtime = mtime;
-    listing_stream_note_columns(stream, item);
-    return form_add(stream->form, item, &stream->bytes, err);
-}
-
-/* How long what was told may be believed: its first page is the oldest. What has just been read is
- * believed for a moment in any case, or whoever looks twice would read all of it twice. */
-static int64_t listing_stream_ttl_left_ms(const struct tree_stream *stream)
-{
-    int64_t ttl_ms = stream->place->route->list->ttl_ms;
-    struct walk_age age = tree_list_stats(stream->listing).age;
-    int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(stream->tree->loop);
-    int64_t least_ms = ttl_ms < MAP_MISSING_TTL_MS ? ttl_ms : MAP_MISSING_TTL_MS;
-    if (age.is_replayed || age.is_dropped)
-        least_ms = 0;
-    return left_ms > least_ms && !age.is_dropped ? left_ms : least_ms;
-}
-
-/* What is in hand of the file is told, or WHY nothing of it is; MORE of it can be asked for. */
-static void listing_stream_report_piece(struct tree_stream *stream, bool more,
-                                        const struct error *why)
-{
+    const struct log *log = stream->tree->log;
     struct tree_piece piece = {.bytes = buf_span(&stream->bytes), .more = more};
     if (!why && !more) {
-        listing_stream_describe_unfilled(stream);
-        listing_stream_describe_left_out(stream);
+        for (size_t i = 0; stream->any && i < stream->column_count; i++) {
+            CLEAN_UP(buf_clean_up) struct buf words = {0};
+            form_write_unfilled(stream->columns[i], &words);
+            if (!stream->filled[i])
+                log_line(log, LOG_LEVEL_WARNING, "%s", buf_text(&words));
+        }
+        size_t count = form_left_out(stream->form);
+        if (count > 0)
+            log_line(log, LOG_LEVEL_WARNING,
+                     "%zu more column%s not fit; choose columns with …@table/status,created_at, or "
+                     "use …@csv, which has all",
+                     count, count == 1 ? " does" : "s do");
+        /* The first page is the oldest. A file that has just been read is fresh for a moment in any
+         * case; else two lookups of it would read all of it twice. */
+        int64_t ttl_ms = stream->place->route->list->ttl_ms;
+        struct walk_age age = tree_list_stats(stream->listing).age;
+        int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(stream->tree->loop);
+        int64_t least_ms = ttl_ms < MAP_MISSING_TTL_MS ? ttl_ms : MAP_MISSING_TTL_MS;
+        if (age.is_replayed || age.is_dropped)
+            least_ms = 0;
+        piece.ttl_left_ms = left_ms > least_ms && !age.is_dropped ? left_ms : least_ms;
         piece.mtime = stream->mtime;
-        piece.ttl_left_ms = listing_stream_ttl_left_ms(stream);
     }
     stream->fn(stream->arg, why ? NULL : &piece, why);
 }
 
-/* The last record has come: a form may have kept all of them until now, and tells them piece by
- * piece. */
+/* The last item has come. A form may have held all of them, and writes them piece by piece. */
 static void listing_stream_report_rest(struct tree_stream *stream)
 {
     struct error why;
     bool ok = form_end(stream->form, &stream->bytes, &stream->ending, &why);
     if (!ok && why.kind == ERROR_TOO_LARGE)
-        listing_stream_refuse_as_held(stream, &why);
-    listing_stream_report_piece(stream, stream->ending, ok ? NULL : &why);
+        listing_stream_refuse(stream, &why);
+    listing_stream_report(stream, stream->ending, ok ? NULL : &why);
 }
 
-static void listing_stream_take_records(void *arg, const struct tree_entry *entries, size_t count,
-                                        bool more, const struct error *err)
+static bool listing_stream_add_item(struct tree_stream *stream, struct json item, struct error *err)
+{
+    struct instant mtime = {0};
+    if (stream->place->companion != COMPANION_COUNT) /* whose items may have their keys alone */
+        mtime = file_mtime(stream->place->route->list, item);
+    if (mtime.known && (!stream->mtime.known || mtime.ms > stream->mtime.ms))
+        stream->mtime = mtime;
+    stream->any = true;
+    for (size_t i = 0; i < stream->column_count; i++)
+        stream->filled[i] =
+            stream->filled[i] || json_present(item_attribute(item, stream->columns[i]));
+    return form_add(stream->form, item, &stream->bytes, err);
+}
+
+static void listing_stream_take_items(void *arg, const struct tree_entry *entries, size_t count,
+                                      bool more, const struct error *err)
 {
     struct tree_stream *stream = arg;
     struct error why;
@@ -198,15 +154,16 @@ static void listing_stream_take_records(void *arg, const struct tree_entry *entr
         why = *err;
     buf_truncate(&stream->bytes, 0);
     for (size_t i = 0; ok && i < count; i++)
-        ok = listing_stream_add_record(stream, entries[i].item, &why);
+        ok = listing_stream_add_item(stream, entries[i].item, &why);
     if (!ok && !err && why.kind == ERROR_TOO_LARGE)
-        listing_stream_refuse_as_held(stream, &why);
-    if (ok && !more && stream->place->companion == COMPANION_COUNT)
+        listing_stream_refuse(stream, &why);
+    if (!ok || more) {
+        listing_stream_report(stream, more, ok ? NULL : &why);
+        return;
+    }
+    if (stream->place->companion == COMPANION_COUNT)
         form_add_unseen(stream->form, tree_list_stats(stream->listing).counted);
-    if (ok && !more)
-        listing_stream_report_rest(stream);
-    else
-        listing_stream_report_piece(stream, more, ok ? NULL : &why);
+    listing_stream_report_rest(stream);
 }
 
 static void listing_stream_continue_ending(void *arg)
@@ -238,7 +195,7 @@ void tree_stream_more(struct tree_stream *stream)
     if (stream->timer)
         return;
     error_no_memory(&why);
-    listing_stream_report_piece(stream, false, &why);
+    listing_stream_report(stream, false, &why);
 }
 
 struct tree_stream *tree_stream(const struct tree *tree, const struct place *place,
@@ -250,8 +207,7 @@ struct tree_stream *tree_stream(const struct tree *tree, const struct place *pla
     *stream = (struct tree_stream){.tree = tree, .place = place, .fn = fn, .arg = arg};
     stream->form = listing_stream_make_form(stream);
     if (stream->form)
-        stream->listing =
-            tree_list_records(tree, place, false, listing_stream_take_records, stream);
+        stream->listing = tree_list_records(tree, place, false, listing_stream_take_items, stream);
     if (stream->listing)
         return stream;
     tree_stream_end(stream);

@@ -14,7 +14,7 @@ static bool near_miss_is_known(const struct map_param *param, struct span value)
     return false;
 }
 
-/* Whether VALUE of STEP is near to a literal that could stand there; HINT says which. */
+/* Whether VALUE of STEP is similar to a literal that the map has in its place; HINT names it. */
 static bool near_miss_is_near_literal(const struct route *step, struct span value, struct buf *hint)
 {
     struct nearest nearest = nearest_to(value);
@@ -22,14 +22,14 @@ static bool near_miss_is_near_literal(const struct route *step, struct span valu
         if (other->hidden || !format_is_literal(&other->segment))
             continue;
         if (span_equal(format_literal(&other->segment), value))
-            return false; /* escaped, and so no slip */
+            return false; /* it was escaped on purpose */
         nearest_offer(&nearest, format_literal(&other->segment));
     }
     nearest_write(&nearest, hint);
     return hint->size > 0;
 }
 
-/* A literal step that is misspelt becomes a value. The last is looked at first. */
+/* A misspelt literal step becomes a value. The last step comes first. */
 static void near_miss_steps(const struct place *place, struct buf *out)
 {
     for (const struct route *step = place->route; step && step->parent; step = step->parent) {
@@ -62,14 +62,14 @@ static void near_miss_values(const struct place *place, struct buf *out)
         }
         json_write_string(out, given->value);
         nearest_write(&nearest, &hint);
-        buf_printf(out, " is none of the values that the map knows of {%s}%s: %s", given->param,
-                   buf_text(&hint), buf_text(&known));
+        buf_printf(out, " is not one of the values that the map declares for {%s}%s: %s",
+                   given->param, buf_text(&hint), buf_text(&known));
         out->failed = out->failed || known.failed || hint.failed;
-        return; /* one is enough to look at */
+        return; /* one hint is enough */
     }
 }
 
-/* Whether ENDING is an @ and a word as attributes are called; not the end of an address. */
+/* Whether ENDING is an @ and a word like an attribute's name, and no end of an address. */
 static bool near_miss_is_at_word(struct span ending)
 {
     for (size_t i = 1; i < ending.size; i++)
@@ -78,7 +78,7 @@ static bool near_miss_is_at_word(struct span ending)
     return ending.size > 1;
 }
 
-/* What stands for the parameter that STEP ends in; nothing when it ends in none. */
+/* The value of the parameter that STEP ends in; empty when it ends in none. */
 static struct span near_miss_last_value(const struct place *place, const struct route *step)
 {
     size_t count = step->segment.count;
@@ -87,7 +87,7 @@ static struct span near_miss_last_value(const struct place *place, const struct 
     return value ? *value : span_text("");
 }
 
-/* RECORD@status was meant to be an attribute, and LIST@jsnl to be a file. */
+/* ITEM@status is probably an attribute, and LIST@jsnl a file. */
 static void near_miss_ending(const struct place *place, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf hint = {0}, names = {0};

@@ -6,7 +6,7 @@
 #include "core/base/nearest.h"
 #include "core/name/names.h"
 
-/* Makes TEXT, which is another place's, PLACE's own. */
+/* Copies TEXT, which is another place's, into PLACE's arena. */
 static void place_copy_text(struct place *place, struct span *text)
 {
     if (text->size > 0)
@@ -186,26 +186,25 @@ static void place_add_listings_below(const struct route *directory, struct buf *
     }
 }
 
-/* What PLACE is, and where there are listings. */
 static bool place_describe_no_listing(const struct place *place, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0}, below = {0};
     size_t room = 9;
     if (!place_is_directory(place))
         return error_set(err, ERROR_INVALID,
-                         "is no listing of records, but one file; counts, limits and filters are "
-                         "of a directory that lists records");
+                         "is one file, and no listing of items; use counts, limits and filters "
+                         "with a directory that lists items");
     if (place->kind != PLACE_DIRECTORY)
         return error_set(err, ERROR_INVALID,
-                         "is no listing of records; directories of its tables are");
+                         "is no listing of items; use a directory of one of its tables");
     place_add_listings_below(place->route, &path, &room, &below);
     if (path.failed || below.failed)
         return error_no_memory(err);
     if (below.size == 0)
         return error_set(err, ERROR_INVALID,
-                         "is no listing of records, nor is anything below it: a record opens here "
-                         "by its key");
-    return error_set(err, ERROR_INVALID, "is no listing of records; directories below it are: %s",
+                         "is no listing of items, nor is anything below it: an item opens here by "
+                         "its key");
+    return error_set(err, ERROR_INVALID, "is no listing of items; directories below it are: %s",
                      buf_text(&below));
 }
 
@@ -215,8 +214,8 @@ bool place_has_records(const struct place *place, struct error *err)
         return place_describe_no_listing(place, err);
     return !place->route->list->groups ||
            error_set(err, ERROR_INVALID,
-                     "lists directories that records lead to, and not these records; ask one of "
-                     "them");
+                     "lists directories for the values of items, and not the items; use one of "
+                     "these directories");
 }
 
 void place_count(struct place *place)
@@ -260,7 +259,7 @@ static bool place_find_environment(struct place *place, struct span name, struct
     if (!environment)
         return false;
     format_expand(&environment->prefix, &values, &prefix);
-    if (memchr(buf_text(&prefix), '\0', prefix.size)) /* it would pass for what ends there */
+    if (memchr(buf_text(&prefix), '\0', prefix.size)) /* its name would end there */
         return error_set(err, ERROR_INVALID, "no table's name holds a NUL");
     place->arena.failed = place->arena.failed || prefix.failed;
     place->kind = PLACE_ENVIRONMENT;
@@ -298,14 +297,13 @@ static bool place_find_table(struct place *place, struct span name, struct error
                      (int)name.size, name.data, buf_text(&hint), buf_text(&names));
 }
 
-/* Nobody has said what is secret in them. */
 static bool place_enter_tables(struct place *place, const struct place_options *options,
                                struct error *err)
 {
     if (options->hide_secrets)
         return error_set(err, ERROR_DENIED,
-                         "others may look into this mount (allow_other), and no map says what of "
-                         "these tables is secret; --show-secrets lets them see all of it");
+                         "other users may read this mount (allow_other), and no map declares which "
+                         "attributes of these tables are secret; use --show-secrets to show all");
     place->kind = PLACE_TABLES;
     return true;
 }
@@ -335,7 +333,7 @@ static bool place_find_named_table(struct place *place, struct span name, struct
     return true;
 }
 
-/* One step further below a table that was found by its name. */
+/* Adds a step to BELOW. */
 static void place_go_below(struct place *place, struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
@@ -348,7 +346,7 @@ static void place_go_below(struct place *place, struct span name)
     place->below = arena_copy(&place->arena, buf_span(&path));
 }
 
-/* What the pattern itself says of a part ("where": {"index_name": "x"}) is bound like the rest. */
+/* Binds the parts that the pattern itself declares ("where": {"index_name": "x"}). */
 static bool place_bind_stated(struct place *place, const struct map_pattern *pattern)
 {
     for (size_t i = 0; pattern && i < pattern->stated_count; i++) {
@@ -358,7 +356,7 @@ static bool place_bind_stated(struct place *place, const struct map_pattern *pat
             continue;
         bool known = format_expand(&part->value, &place->bindings, &text);
         if (!model_read_part(place->table, part->param, buf_span(&text), &value))
-            buf_add_span(&value, buf_span(&text)); /* which the plan refuses */
+            buf_add_span(&value, buf_span(&text)); /* the plan refuses it */
         place->arena.failed = place->arena.failed || text.failed || value.failed;
         if (!known || !bindings_add(&place->bindings, part->param,
                                     arena_copy(&place->arena, buf_span(&value))))
@@ -370,18 +368,15 @@ static bool place_bind_stated(struct place *place, const struct map_pattern *pat
 static enum place_kind place_file_kind(const struct route *route, enum companion companion)
 {
     static const enum place_kind kinds[] = {
-        [COMPANION_NONE] = PLACE_RECORD,
-        [COMPANION_TYPED] = PLACE_TYPED,
-        [COMPANION_INFO] = PLACE_INFO,
-        [COMPANION_ATTRS] = PLACE_ATTRS,
-        [COMPANION_LINKS] = PLACE_LINKS,
-        [COMPANION_END] = PLACE_RECORD, /* a record has no others */
+        [COMPANION_NONE] = PLACE_RECORD, [COMPANION_TYPED] = PLACE_TYPED,
+        [COMPANION_INFO] = PLACE_INFO,   [COMPANION_ATTRS] = PLACE_ATTRS,
+        [COMPANION_LINKS] = PLACE_LINKS, [COMPANION_END] = PLACE_RECORD, /* an item has no others */
     };
     return route->file->attribute ? PLACE_VALUE : kinds[companion];
 }
 
-/* DIR@csv is a file. DIR@table is a directory of files, one for each choice of columns, where a
- * kernel is between; elsewhere it is a file, too. */
+/* DIR@csv is a file. In a mount DIR@table is a directory of files, one for each choice of columns;
+ * elsewhere it is a file, too. */
 static enum place_kind place_directory_kind(const struct names_found *found,
                                             const struct place_options *options)
 {
@@ -400,7 +395,7 @@ static enum place_kind place_directory_kind(const struct names_found *found,
     }
 }
 
-/* Whether what is read at STEP has the whole partition key as its name, and nothing else. */
+/* Whether the names of STEP are whole partition keys. */
 static bool place_is_named_by_partition(const struct place *place, const struct route *step)
 {
     const struct map_pattern *pattern = step->list ? step->list : step->file;
@@ -457,7 +452,7 @@ static bool place_find_in_table(struct place *place, struct span name,
         return true;
     }
     if (found.companion == COMPANION_LINKS && !place->table->links)
-        return error_set(err, ERROR_NOT_FOUND, "the map says no \"links\" of this table's records");
+        return error_set(err, ERROR_NOT_FOUND, "the map has no \"links\" for this table's items");
     place->route = found.route;
     place->kind = found.route->file ? place_file_kind(found.route, found.companion)
                                     : place_directory_kind(&found, options);
@@ -478,7 +473,7 @@ static bool place_find_in_table(struct place *place, struct span name,
            error_set(err, ERROR_INVALID, "a path has at most %d parameters", BINDINGS_MAX);
 }
 
-/* DIR@table/status,created_at, and where no kernel is between, DIR@csv/status,created_at. */
+/* DIR@table/status,created_at, and outside of a mount DIR@csv/status,created_at. */
 static bool place_find_columns(struct place *place, struct span name, struct error *err)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
@@ -520,7 +515,7 @@ static bool place_find_attribute(struct place *place, struct span name, struct e
     return true;
 }
 
-/* NAME@info in a record's links is the companion of what NAME leads to. */
+/* NAME@info in an item's links is the companion of the target of NAME. */
 static bool place_find_link(struct place *place, struct span name, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
@@ -538,11 +533,11 @@ static bool place_find_link(struct place *place, struct span name, struct error 
         nearest_offer(&nearest, span_text(each->name));
     }
     nearest_write(&nearest, &hint);
-    return error_set(err, ERROR_NOT_FOUND, "the map says no link \"%.*s\"%s; it says %s",
+    return error_set(err, ERROR_NOT_FOUND, "the map has no link \"%.*s\"%s; it has %s",
                      (int)name.size, name.data, buf_text(&hint), buf_text(&names));
 }
 
-/* The README of a directory above the tables; whatever the map calls so comes before. */
+/* The README of a directory above the tables. A name of the map has priority. */
 static bool place_find_readme(struct place *place, struct span name)
 {
     if (span_is(name, README_NAME))
@@ -550,7 +545,7 @@ static bool place_find_readme(struct place *place, struct span name)
     return place->kind == PLACE_README;
 }
 
-/* What would be there is not known, so it is not proven that it is not there. */
+/* The names below a placeholder are not known, so none is proven to be not found. */
 static bool place_refuse_below(const struct place *place, struct span name, struct error *err)
 {
     if (names_is_probed(name))
@@ -596,7 +591,7 @@ static bool place_find_child(struct place *place, struct span name,
             return place_find_columns(place, name, err);
         return error_set(err, ERROR_NOT_DIRECTORY, "a file; nothing is below it");
     default:
-        return error_set(err, ERROR_NOT_DIRECTORY, "a record is a file; nothing is below it");
+        return error_set(err, ERROR_NOT_DIRECTORY, "an item is a file; nothing is below it");
     }
 }
 
@@ -645,7 +640,7 @@ struct place *place_undescribed(const struct place *place)
     return table;
 }
 
-/* A number, which a text and a binary may be too; no two are the same, and each is greater than the
+/* Binds example values: numbers, which are valid texts and binaries, too. Each is greater than the
  * one before, so that a range ends behind its beginning. */
 static void place_substitute(struct place *place, const struct format *segment)
 {
@@ -654,7 +649,7 @@ static void place_substitute(struct place *place, const struct format *segment)
         const char *param = segment->pieces[i].param;
         if (!param || bindings_find(&place->bindings, param))
             continue;
-        size_t number = place->bindings.count + 1; /* few digits, as some keys have room for few */
+        size_t number = place->bindings.count + 1; /* few digits, for keys with little room */
         snprintf(value, sizeof value, number < 9 ? "%zu" : "9%02zu", number);
         bindings_add(&place->bindings, param, arena_copy(&place->arena, span_text(value)));
     }
@@ -700,9 +695,9 @@ bool place_suits_slash(const struct place *place, struct error *err)
     bool has_columns = place->kind == PLACE_LIST_FILE && place->columns.size == 0 &&
                        (place->companion == COMPANION_CSV || place->companion == COMPANION_TABLE);
     return error_set(err, ERROR_NOT_DIRECTORY, "%s",
-                     has_columns ? "one file with all records of the listing; remove the final /, "
-                                   "or type columns behind it: status,created_at"
-                     : place->kind == PLACE_RECORD ? "a record is a file; remove the final /"
+                     has_columns ? "one file with all items of the listing; remove the final /, or "
+                                   "type columns behind it: status,created_at"
+                     : place->kind == PLACE_RECORD ? "an item is a file; remove the final /"
                                                    : "one file; remove the final /");
 }
 

@@ -1,5 +1,5 @@
-/* A place: what a path means, found without asking anybody. The map alone says which
- * directories and files there can be; whether a record is there is the tree's business. */
+/* A place: the meaning of a path, found without a request. The map defines the possible directories
+ * and files; the tree reads the items. */
 #ifndef DDBFS_CORE_READ_PLACE_H
 #define DDBFS_CORE_READ_PLACE_H
 
@@ -14,29 +14,28 @@ enum place_kind {
     PLACE_ROOT,
     PLACE_ENVIRONMENT,
     PLACE_TABLES,      /* tables by their names: those with table_prefix are listed, any opens */
-    PLACE_TABLE,       /* one of them, of which nothing is known but its name */
+    PLACE_TABLE,       /* one of them, whose description has not been read */
     PLACE_DIRECTORY,   /* within a table; a listing if its route has one */
-    PLACE_PLACEHOLDER, /* a directory that stands for names which nothing lists: those of the step
+    PLACE_PLACEHOLDER, /* a directory in place of names which nothing lists: those of the step
                         * ROUTE, or the columns of COMPANION. It can't be listed. */
     PLACE_COLUMNS,     /* companion of a listing: a directory, whose files are tables of the columns
-                        * that their names say */
-    PLACE_README, /* of a directory, to which the route belongs; above the tables there is none */
-    PLACE_FACT,   /* a file that tells what the service says of a table */
-    PLACE_LIST_INFO, /* companions of a listing, to which the route belongs: what is told of it */
-    PLACE_LIST_FILE, /* and its records as one file, in the form of COMPANION */
-    PLACE_RECORD,
-    PLACE_VALUE, /* the bare value of the attribute that the pattern names */
-    PLACE_TYPED, /* companions of a record */
+                        * in their names */
+    PLACE_README,      /* of a directory, to which the route belongs; none above the tables */
+    PLACE_FACT,        /* a file with the service's own JSON about a table */
+    PLACE_LIST_INFO,   /* companion of a listing, to which the route belongs: its costs */
+    PLACE_LIST_FILE,   /* and its items as one file, in the form of COMPANION */
+    PLACE_RECORD,      /* an item */
+    PLACE_VALUE,       /* the bare value of the attribute that the pattern names */
+    PLACE_TYPED,       /* companions of an item */
     PLACE_INFO,
     PLACE_ATTRS, /* a directory: one file an attribute */
     PLACE_ATTR,  /* such a file */
-    PLACE_LINKS, /* a directory: where the record leads */
-    PLACE_LINK,  /* a symbolic link in it */
+    PLACE_LINKS, /* a directory: one link for each of the map's */
+    PLACE_LINK,  /* such a link */
 };
 
-/* Whatever it points to lives as long as it does: it holds a reference to its map and to the model
- * of its table, be they still in use elsewhere or not. Made and changed by these functions alone.
- */
+/* Holds references to its map and to the model of its table, so that all it points to lives as long
+ * as the place. Made and changed by these functions alone. */
 struct place {
     struct arena arena; /* owns the texts below */
     enum place_kind kind;
@@ -45,63 +44,59 @@ struct place {
     struct span environment_name;              /* "dev-search-v2" */
     const char *table_prefix;                  /* "dev-search-v2-" */
     const struct model *table;                 /* holds a reference; NULL above the tables */
-    const char *table_name;    /* below PLACE_TABLES: as the service knows it; else NULL */
-    struct span below;         /* where TABLE_NAME is: the path from its directory to here */
-    const struct route *route; /* of TABLE: of a directory, or of the record */
-    struct bindings bindings;  /* what the path's parameters stand for */
+    const char *table_name;    /* below PLACE_TABLES: the service's name of it; else NULL */
+    struct span below;         /* with TABLE_NAME: the path from its directory to here */
+    const struct route *route; /* of TABLE: of a directory, or of the item */
+    struct bindings bindings;  /* the values of the path's parameters */
     enum fact fact;            /* of PLACE_FACT */
     enum companion companion;  /* of PLACE_LIST_FILE, PLACE_COLUMNS and its README */
     struct span columns;       /* of PLACE_LIST_FILE, as they are written, or the only ones that are
                                 * wanted of a listing; empty for none */
     struct span attribute;     /* of PLACE_ATTR */
     const struct map_link *link; /* of PLACE_LINK, of TABLE's */
-    struct span link_ending;  /* what stands behind its name: that of a companion of its target */
-    struct cost way;          /* of what was read on the way here, to follow links */
-    bool attribute_shortened; /* it is the name instead, which only the record can tell */
-    struct span
-        shortened; /* the name, where it ends in a digest and only a listing knows the key */
-    const struct selection
-        *selection;          /* in the arena: which of a listing's records; NULL: all it shows */
-    const struct plan *plan; /* holds a reference; NULL until place_plan makes it */
+    struct span link_ending;     /* the companion's ending behind the link's name; or empty */
+    struct cost way;             /* of following links on the way here */
+    bool attribute_shortened;    /* ATTRIBUTE is a shortened name, which only the item resolves */
+    struct span shortened; /* the name, if it ends in a digest and only a listing has the key */
+    const struct selection *selection; /* in the arena: some of a listing's items; NULL: all */
+    const struct plan *plan;           /* holds a reference; NULL until place_plan makes it */
     struct place *self; /* itself, for place_plan; of a plain copy: the place it borrows from */
 };
 
 struct place *place_root(const struct map *map);
-/* The same place once more, for who outlives its owner. NULL when memory ran out. */
+/* A copy that may outlive PLACE. NULL when memory ran out. */
 struct place *place_copy(const struct place *place);
 void place_destroy(struct place *place); /* NULL is fine */
 /* The bytes that it takes alone, without its plan. */
 size_t place_memory(const struct place *place); /* NULL takes none */
 bool place_is_directory(const struct place *place);
-/* Whether it is a directory in which a PLACE_FACT of each kind stands. */
+/* Whether it is a directory with a PLACE_FACT of each kind. */
 bool place_has_facts(const struct place *place);
 
 /* The step below PLACE, a directory of a table that was found by its name, whose names are the
  * table's partition keys; NULL when it has none. */
 const struct route *place_key_step(const struct place *place);
 
-/* The first step of PLACE, a directory or a companion of one, behind AFTER (NULL: of all) for which
- * a placeholder stands; NULL for none. */
+/* The first step of PLACE, a directory or a companion of one, behind AFTER (NULL: of all) that
+ * has a placeholder; NULL for none. */
 const struct route *place_next_unlisted(const struct place *place,
                                         const struct place_options *options,
                                         const struct route *after);
 
-/* What NAME means in PLACE, a directory. NULL with ERR filled: ERROR_NOT_FOUND when the map has
- * no such name, with a text that says what could stand there; ERROR_INVALID when it refuses the
+/* The place NAME in PLACE, a directory. NULL with ERR filled: ERROR_NOT_FOUND when the map has
+ * no such name, with a text that names similar ones; ERROR_INVALID when it refuses the
  * name's values. */
 struct place *place_child(const struct place *place, struct span name,
                           const struct place_options *options, struct error *err);
 
-/* The directory of the table that MODEL is of: in PLACE, an environment; or PLACE_TABLE itself, of
- * which MODEL tells what there is. NULL when memory ran out. */
+/* The directory of MODEL's table: in PLACE, an environment; or in place of PLACE, a PLACE_TABLE.
+ * NULL when memory ran out. */
 struct place *place_table(const struct place *place, const struct model *model);
-/* The PLACE_TABLE that PLACE, which has a TABLE_NAME, is or stands below. NULL when memory ran out.
- */
+/* The PLACE_TABLE that PLACE, which has a TABLE_NAME, is or is below. NULL when memory ran out. */
 struct place *place_undescribed(const struct place *place);
 
-/* The place at STEP, which is DIRECTORY's own or below it, where something stands in for each
- * parameter that DIRECTORY's path does not say: for what is the same whatever is typed. NULL when
- * memory ran out. */
+/* The place at STEP, which is DIRECTORY's own or below it, with an example value for each unknown
+ * parameter. NULL when memory ran out. */
 struct place *place_example(const struct place *directory, const struct route *step);
 
 /* Takes the next segment off a path, and the slashes before it; false at its end. */
@@ -110,14 +105,14 @@ bool place_next_segment(struct span *path, struct span *segment);
 /* Whether a path to PLACE may end in a slash. */
 bool place_suits_slash(const struct place *place, struct error *err);
 
-/* place_child for a whole path from the root; a trailing slash asks for a directory. */
+/* place_child for a whole path from the root; a trailing slash requires a directory. */
 struct place *place_resolve(const struct map *map, struct span path,
                             const struct place_options *options, struct error *err);
 
 /* The name of the table as the service knows it; NULL when memory ran out. The caller frees. */
 char *place_table_name(const struct place *place);
 
-/* Whether it is a listing of records, or a companion of one. */
+/* Whether it is a listing of items, or a companion of one. */
 bool place_is_listing(const struct place *place);
 
 /* The plan of PLACE, for which fetch_is_needed holds. The first call makes it; PLACE and its copies
@@ -128,26 +123,24 @@ const struct plan *place_plan(const struct place *place, struct error *err);
 /* Another plan of PLACE, which the caller may change and must plan_unref. */
 struct plan *place_new_plan(const struct place *place, struct error *err);
 
-/* Adds to PLACE's way what reading the record of the link FROM costs, which led to it. */
+/* Adds to PLACE's way the cost of reading the item of the link FROM, which led to it. */
 void place_add_way(struct place *place, const struct place *from);
 
-/* Whether PLACE is a listing of records, or a companion of one; false with ERR filled:
+/* Whether PLACE is a listing of items, or a companion of one; false with ERR filled:
  * ERROR_INVALID.
  */
 bool place_has_records(const struct place *place, struct error *err);
-/* A copy of PLACE, which is a listing of records, as its companion of that form; COMPANION_NONE: as
+/* A copy of PLACE, which is a listing of items, as its companion of that form; COMPANION_NONE: as
  * its directory. NULL when memory ran out. */
 struct place *place_copy_as(const struct place *place, enum companion companion);
-/* Makes PLACE, which has records, the file that counts them. */
+/* Makes PLACE, a listing of items, the file that counts them. */
 void place_count(struct place *place);
-/* Of the records of PLACE, a listing, no more is wanted than COLUMNS, which are written as in the
- * name of a file. */
+/* Narrows the items of PLACE, a listing, to COLUMNS, which are written as in the name of a file. */
 void place_set_columns(struct place *place, struct span columns);
 
-/* Narrows PLACE, a listing of records, to some of them: from then on it stands for those alone, and
- * for nothing else that its directory shows. SHOW_SECRETS if a filter may look at secret
- * attributes. False with ERR filled, PLACE being unchanged: it lists no records, what is asked
- * can't be told, or memory ran out. */
+/* Narrows PLACE, a listing of items, to some of them, without the other entries of its directory.
+ * SHOW_SECRETS if a filter may test secret attributes. False with ERR filled and PLACE unchanged:
+ * it lists no items, no plan can select them, or memory ran out. */
 bool place_select(struct place *place, const struct selection *selection, bool show_secrets,
                   struct error *err);
 

@@ -6,63 +6,63 @@
 #include "core/read/links.h"
 #include "core/read/model_provider.h"
 
-/* WALKING ends in one of the others. From WAITING and READING the walk goes on when the model or
- * the record is there. */
-enum state {
-    WALKING,
-    WAITING, /* for a model */
-    READING, /* a record, whose link is to be followed */
-    ARRIVED,
-    FAILED,
+/* RESOLVE_WALKING ends in one of the others. From RESOLVE_WAITING and RESOLVE_READING the walk
+ * continues when the model or the item has come. */
+enum resolve_state {
+    RESOLVE_WALKING,
+    RESOLVE_WAITING, /* for a model */
+    RESOLVE_READING, /* an item, whose link is followed then */
+    RESOLVE_ARRIVED,
+    RESOLVE_FAILED,
 };
 
-/* The way along a path: where it is, and what is left. */
+/* The way along a path. */
 struct resolve_walk {
     const struct tree *tree;
-    struct place *place; /* owned; NULL once FAILED */
-    struct buf again;    /* owned: the way that led to where the walk set out, if it is gone anew */
-    struct span behind;  /* what is left of it */
-    struct span left;    /* of the path; borrowed */
-    bool slash;          /* a directory is wanted */
-    bool through;        /* what a link at the end leads to is wanted */
+    struct place *place; /* owned: how far it has come; NULL once RESOLVE_FAILED */
+    struct buf again;    /* owned: the path to its beginning, if that is resolved anew */
+    struct span behind;  /* the rest of AGAIN */
+    struct span left;    /* the rest of the path; borrowed */
+    bool slash;          /* the path ends in one */
+    bool through;        /* a link at the end is followed */
     unsigned links;      /* followed so far */
-    enum state state;
-    struct error why; /* of FAILED */
+    enum resolve_state state;
+    struct error why; /* of RESOLVE_FAILED */
 };
 
 struct tree_resolution {
     struct resolve_walk walk;
-    char *path;               /* owned: what the walk's spans are of */
-    struct models_call *call; /* while WAITING */
-    struct fetch *fetch;      /* while READING */
-    struct loop_timer *timer; /* once the walk has ended without waiting: to tell it later */
+    char *path;               /* owned: of the walk's spans */
+    struct models_call *call; /* while RESOLVE_WAITING */
+    struct fetch *fetch;      /* while RESOLVE_READING */
+    struct loop_timer *timer; /* reports a walk that ended at once */
     tree_resolve_fn *done;
     void *arg;
 };
 
-/* Moves on to CHILD (taken); NULL ends the walk, whose reason is filled in. */
-static void resolve_go_to(struct resolve_walk *walk, struct place *child)
+/* Moves on to CHILD (taken); NULL ends the walk with WHY. */
+static void resolve_enter(struct resolve_walk *walk, struct place *child)
 {
     place_destroy(walk->place);
     walk->place = child;
-    walk->state = child ? WALKING : FAILED;
+    walk->state = child ? RESOLVE_WALKING : RESOLVE_FAILED;
 }
 
-/* Takes in what the service says of the table that the walk has come to, if that is known. */
+/* Enters the table by its model, if that is known. */
 static void resolve_describe(struct resolve_walk *walk)
 {
     struct model_provider *models = walk->tree->models;
     const struct model *model =
         models->ops->known(models, walk->place, span_text(walk->place->table_name), NULL);
     if (!model) {
-        walk->state = WAITING;
+        walk->state = RESOLVE_WAITING;
         return;
     }
     error_no_memory(&walk->why); /* unless there is a place */
-    resolve_go_to(walk, place_table(walk->place, model));
+    resolve_enter(walk, place_table(walk->place, model));
 }
 
-/* From a link on to what it leads to, as ITEM, which is absent where the path tells, has it. */
+/* Moves on from a link to its target. ITEM is absent if the path is enough for it. */
 static void resolve_follow(struct resolve_walk *walk, struct json item)
 {
     struct place *from = walk->place;
@@ -71,20 +71,15 @@ static void resolve_follow(struct resolve_walk *walk, struct json item)
         to->way = from->way;
     if (to && json_present(item))
         place_add_way(to, from);
-    resolve_go_to(walk, to);
+    resolve_enter(walk, to);
 }
 
-static bool resolve_has_more(const struct resolve_walk *walk)
-{
-    struct span behind = walk->behind, left = walk->left, name;
-    return place_next_segment(&behind, &name) || place_next_segment(&left, &name);
-}
-
-/* Whether the link at which the walk is, is not where it ends. */
+/* Whether the walk is at a link that it has to follow. */
 static bool resolve_leads_on(const struct resolve_walk *walk)
 {
-    return walk->place->kind == PLACE_LINK &&
-           (walk->through || walk->slash || resolve_has_more(walk));
+    struct span behind = walk->behind, left = walk->left, name;
+    bool more = place_next_segment(&behind, &name) || place_next_segment(&left, &name);
+    return walk->place->kind == PLACE_LINK && (walk->through || walk->slash || more);
 }
 
 static void resolve_pass_link(struct resolve_walk *walk)
@@ -92,35 +87,36 @@ static void resolve_pass_link(struct resolve_walk *walk)
     struct json no_item = {0};
     if (++walk->links > RESOLVE_MAX_LINKS) {
         error_set(&walk->why, ERROR_LOOP, "more than %d links on the way", RESOLVE_MAX_LINKS);
-        resolve_go_to(walk, NULL);
+        resolve_enter(walk, NULL);
     } else if (!fetch_is_needed(walk->place)) {
         resolve_follow(walk, no_item);
     } else {
-        walk->state = READING;
+        walk->state = RESOLVE_READING;
     }
 }
 
-/* Goes as far as it is known. */
+/* Goes as far as possible without waiting. */
 static void resolve_continue(struct resolve_walk *walk)
 {
     const struct tree *tree = walk->tree;
     struct span name;
-    while (walk->state == WALKING) {
+    while (walk->state == RESOLVE_WALKING) {
         if (tree->models && walk->place->kind == PLACE_TABLE)
             resolve_describe(walk);
         else if (resolve_leads_on(walk))
             resolve_pass_link(walk);
         else if (place_next_segment(&walk->behind, &name) || place_next_segment(&walk->left, &name))
-            resolve_go_to(walk, place_child(walk->place, name, &tree->names, &walk->why));
+            resolve_enter(walk, place_child(walk->place, name, &tree->names, &walk->why));
         else
-            walk->state = ARRIVED;
+            walk->state = RESOLVE_ARRIVED;
     }
-    if (walk->state == ARRIVED && walk->slash && !place_suits_slash(walk->place, &walk->why))
-        resolve_go_to(walk, NULL);
+    if (walk->state == RESOLVE_ARRIVED && walk->slash &&
+        !place_suits_slash(walk->place, &walk->why))
+        resolve_enter(walk, NULL);
 }
 
-static void resolve_set_out(struct resolve_walk *walk, const struct tree *tree,
-                            const struct place *from, struct span path, bool through)
+static void resolve_begin(struct resolve_walk *walk, const struct tree *tree,
+                          const struct place *from, struct span path, bool through)
 {
     *walk = (struct resolve_walk){.tree = tree,
                                   .left = path,
@@ -128,13 +124,13 @@ static void resolve_set_out(struct resolve_walk *walk, const struct tree *tree,
                                   .through = through};
     error_no_memory(&walk->why); /* unless there is a place */
     if (!from) {
-        resolve_go_to(walk, place_root(tree->map));
+        resolve_enter(walk, place_root(tree->map));
     } else if (tree_is_current(tree, from)) {
-        resolve_go_to(walk, place_copy(from));
+        resolve_enter(walk, place_copy(from));
     } else {
         buf_add_span(&walk->again, from->below);
         walk->behind = buf_span(&walk->again);
-        resolve_go_to(walk, walk->again.failed ? NULL : place_undescribed(from));
+        resolve_enter(walk, walk->again.failed ? NULL : place_undescribed(from));
     }
     resolve_continue(walk);
 }
@@ -163,19 +159,18 @@ bool tree_resolve_now(const struct tree *tree, const struct place *from, struct 
                       struct place **place, struct error *err)
 {
     struct resolve_walk walk;
-    resolve_set_out(&walk, tree, from, path, false);
+    resolve_begin(&walk, tree, from, path, false);
     buf_clean_up(&walk.again);
-    if (walk.state == WAITING || walk.state == READING) {
+    if (walk.state == RESOLVE_WAITING || walk.state == RESOLVE_READING) {
         place_destroy(walk.place);
         return false;
     }
     *place = walk.place;
-    if (walk.state == FAILED)
+    if (walk.state == RESOLVE_FAILED)
         *err = walk.why;
     return true;
 }
 
-/* The result, and the end. */
 static void resolve_report(void *arg)
 {
     struct tree_resolution resolution = *(struct tree_resolution *)arg;
@@ -183,31 +178,38 @@ static void resolve_report(void *arg)
     free(resolution.path);
     free(arg);
     resolution.done(resolution.arg, resolution.walk.place,
-                    resolution.walk.state == FAILED ? &resolution.walk.why : NULL);
+                    resolution.walk.state == RESOLVE_FAILED ? &resolution.walk.why : NULL);
 }
 
 static void resolve_take_model(void *arg, const struct model *model, const struct error *err);
 static void resolve_take_record(void *arg, struct record *record, double found_units,
                                 int64_t ttl_left_ms, const struct error *err);
 
-/* Asks for what the walk waits for. False when it ended without. */
+/* Starts the request that the walk waits for. False when the walk has ended. */
 static bool resolve_request(struct tree_resolution *resolution)
 {
     struct resolve_walk *walk = &resolution->walk;
     struct model_provider *models = walk->tree->models;
-    if (walk->state == WAITING)
+    if (walk->state == RESOLVE_WAITING)
         resolution->call =
             models->ops->find(models, walk->place, span_text(walk->place->table_name),
                               walk->tree->payer, resolve_take_model, resolution);
-    else if (walk->state == READING)
+    else if (walk->state == RESOLVE_READING)
         resolution->fetch = fetch_start(walk->tree, walk->place, resolve_take_record, resolution);
     else
         return false;
     if (resolution->call || resolution->fetch)
         return true;
     error_no_memory(&walk->why);
-    resolve_go_to(walk, NULL);
+    resolve_enter(walk, NULL);
     return false;
+}
+
+static void resolve_proceed(struct tree_resolution *resolution)
+{
+    resolve_continue(&resolution->walk);
+    if (!resolve_request(resolution))
+        resolve_report(resolution);
 }
 
 static void resolve_take_model(void *arg, const struct model *model, const struct error *err)
@@ -219,13 +221,11 @@ static void resolve_take_model(void *arg, const struct model *model, const struc
         walk->why = *err;
     else
         error_no_memory(&walk->why); /* unless there is a place */
-    resolve_go_to(walk, err ? NULL : place_table(walk->place, model));
-    resolve_continue(walk);
-    if (!resolve_request(resolution))
-        resolve_report(resolution);
+    resolve_enter(walk, err ? NULL : place_table(walk->place, model));
+    resolve_proceed(resolution);
 }
 
-/* A record that is too old is none by which to go on. */
+/* An item that is older than its ttl is not followed. */
 static void resolve_take_record(void *arg, struct record *record, double found_units,
                                 int64_t ttl_left_ms, const struct error *err)
 {
@@ -235,13 +235,11 @@ static void resolve_take_record(void *arg, struct record *record, double found_u
     resolution->fetch = NULL;
     if (err) {
         walk->why = *err;
-        resolve_go_to(walk, NULL);
+        resolve_enter(walk, NULL);
     } else {
         resolve_follow(walk, record_item(record));
     }
-    resolve_continue(walk);
-    if (!resolve_request(resolution))
-        resolve_report(resolution);
+    resolve_proceed(resolution);
 }
 
 static struct tree_resolution *resolve_start(const struct tree *tree, const struct place *from,
@@ -256,8 +254,7 @@ static struct tree_resolution *resolve_start(const struct tree *tree, const stru
     resolution->path = malloc(path.size + 1);
     if (resolution->path) {
         memcpy(resolution->path, path.size ? path.data : "", path.size);
-        resolve_set_out(&resolution->walk, tree, from, span_of(resolution->path, path.size),
-                        through);
+        resolve_begin(&resolution->walk, tree, from, span_of(resolution->path, path.size), through);
         if (!resolve_request(resolution))
             resolution->timer = loop_add_timer(tree->loop, 0, resolve_report, resolution);
     }

@@ -121,7 +121,7 @@ def test_a_name_may_hold_a_comma(ddbfs, table):
 @rows("path", ["/prod", f"{COOL}/SETTINGS"])
 def test_what_has_no_records_has_no_columns(ddbfs, proxy, path):
     for option in (["--columns", "status"], ["--count"]):
-        assert "is no listing of records" in ddbfs("ls", *option, path, expect=1).stderr
+        assert "is no listing of items" in ddbfs("ls", *option, path, expect=1).stderr
     assert proxy.requests == []
     assert "is a file; --columns needs a directory" in ddbfs("ls", "--columns", "status", f"{COOL}@jsonl", expect=1).stderr
 
@@ -188,5 +188,5 @@ def test_long_list_tells_the_size_of_some(ddbfs):
 
 @rows("path", [f"{COOL}/SETTINGS", f"{COOL}/README"])
 def test_a_record_has_no_part_that_answers(ddbfs, proxy, path):
-    assert "is no listing of records" in ddbfs("cat", path, "--where", FAILED, expect=1).stderr
+    assert "is no listing of items" in ddbfs("cat", path, "--where", FAILED, expect=1).stderr
     assert proxy.requests == []

@@ -9,7 +9,7 @@ from harness.rows import rows
 SHOP = "kl7a9h55-shopify-e513a8-4"
 WRONG = f"/prod/jobs/by-index/shopfy/{SHOP}"
 TOLD = (
-    '"shopfy" is none of the values that the map knows of {platform} (did you mean "shopify"?): '
+    '"shopfy" is not one of the values that the map declares for {platform} (did you mean "shopify"?): '
     '"shopify", "ecom"'
 )
 

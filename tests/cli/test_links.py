@@ -148,7 +148,7 @@ def test_a_link_that_the_map_does_not_say(ddbfs):
 
 def test_below_tables_nothing_leads_anywhere(ddbfs):
     path = "/prod/tables/prod-EcomIndexSettingsTable/items/kl7a9h55/INDEX%23products@links"
-    assert 'says no "links"' in ddbfs("ls", path, expect=3).stderr
+    assert 'has no "links"' in ddbfs("ls", path, expect=3).stderr
 
 
 # Whatever records say.

@@ -147,7 +147,7 @@ def test_a_table_without_columns_shows_those_that_fit(ddbfs):
 def test_a_slash_behind_a_file_of_a_listing_is_told_so(ddbfs, ending):
     said = ddbfs("cat", f"{ALL}{ending}", expect=1).stderr
     assert said == (
-        f"ddbfs: {ALL}{ending}: one file with all records of the listing; remove the final /, or type "
+        f"ddbfs: {ALL}{ending}: one file with all items of the listing; remove the final /, or type "
         "columns behind it: status,created_at\n"
     )
 

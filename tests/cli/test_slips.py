@@ -81,13 +81,13 @@ def test_keys_that_are_called_like_a_companion_are_listed_escaped_and_open(ddbfs
 @rows("path", ["/prod/jobs", SHOP])
 def test_a_directory_that_lists_no_records_says_which_below_it_do(ddbfs, path):
     told = ddbfs("ls", "--count", path, expect=1).stderr
-    assert "is no listing of records; directories below it are: " in told
+    assert "is no listing of items; directories below it are: " in told
     assert "latest/, " in told and "between/{from}..{to}/" in told
 
 
 def test_what_has_no_listing_below_it_says_so(ddbfs):
     told = ddbfs("ls", "--count", "/prod/jobs/by-id", expect=1).stderr
-    assert "is no listing of records, nor is anything below it: a record opens here by its key" in told
+    assert "is no listing of items, nor is anything below it: an item opens here by its key" in told
     told = ddbfs("cat", "--limit", "3", ID, expect=1).stderr
     assert "but one file; counts, limits and filters are of a directory that lists records" in told
     assert "directories of its tables are" in ddbfs("ls", "--count", "/prod", expect=1).stderr

@@ -288,7 +288,7 @@ def test_where_nobody_is_nobody_answers(ddbfs):
 @rows("path", ["/", "/prod", "/prod/jobs", f"{COOL}/SETTINGS", f"{COOL}/README"])
 def test_what_is_no_listing_is_not_asked(ddbfs, proxy, path):
     result = ddbfs("ls", "--where", "a = 1", path, expect=1)
-    assert "is no listing of records" in result.stderr
+    assert "is no listing of items" in result.stderr
     assert proxy.requests == []
 
 

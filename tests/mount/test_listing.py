@@ -122,7 +122,7 @@ def test_records_of_kinds_that_are_not_declared_leave_a_note(mount, branch):
     m = mount()
     assert os.listdir(m / path) == ["a"]
     line = m.errors().splitlines()[-1]
-    assert f"note path=/{path}: 1 record" in line and '"list": "*"' in line
+    assert f"note path=/{path}: 1 item" in line and '"list": "*"' in line
 
 
 def test_an_empty_listing_by_a_value_that_the_map_does_not_know_leaves_a_note(mount):

@@ -316,7 +316,7 @@ static void test_asking_again(void)
     open_scene(&scene);
     refused_wait = cache_read(scene.cache, &request, count_call, &asker_calls);
     CHECK(refused_wait &&
-          cache_read(scene.cache, &question, leave_for_the_asker, &joined_calls));
+          cache_read(scene.cache, &request, leave_for_the_asker, &joined_calls));
     arm(1, false);
     cache_fail(flight, &spent);
     CHECK(disarm());

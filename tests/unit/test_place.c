@@ -300,11 +300,11 @@ static void test_nothing_is_below_a_record(void)
 {
     load_example();
     check_refused("/prod/jobs/by-id/x/y", ERROR_NOT_DIRECTORY,
-                  "a record is a file; nothing is below it");
+                  "an item is a file; nothing is below it");
     check_refused("/prod/jobs/by-id/x/", ERROR_NOT_DIRECTORY,
-                  "a record is a file; remove the final /");
+                  "an item is a file; remove the final /");
     check_refused("/prod/jobs/by-id/x@/y/z", ERROR_NOT_DIRECTORY,
-                  "a record is a file; nothing is below it");
+                  "an item is a file; nothing is below it");
     close_map();
 }
 
