@@ -21,8 +21,7 @@ static wchar_t aligned_point_of(struct span character)
     return (wchar_t)point;
 }
 
-/* How many cells of a terminal a character takes. One that the system does not know is taken to be
- * like most. */
+/* The cells of a terminal that a character takes; 1 for one that the system does not know. */
 static size_t aligned_width_of(locale_t locale, struct span character)
 {
     if (!locale || character.size == 1)
@@ -47,7 +46,7 @@ static size_t aligned_measure(locale_t locale, struct span text)
 /* Cuts TEXT, which is printable, where it is too wide. */
 static void aligned_cut(locale_t locale, struct buf *text)
 {
-    size_t width = 0, kept = 0; /* KEPT: bytes that leave room for the sign of a cut */
+    size_t width = 0, kept = 0; /* KEPT: bytes that leave room for the ellipsis */
     struct span left = buf_span(text);
     while (left.size > 0) {
         struct span character = span_of(left.data, utf8_length(left));
@@ -64,7 +63,7 @@ static void aligned_cut(locale_t locale, struct buf *text)
     }
 }
 
-/* Makes TEXT what is shown of it. */
+/* Escapes and cuts TEXT. */
 static void aligned_show(locale_t locale, struct buf *text)
 {
     struct buf shown = {0};
@@ -82,8 +81,8 @@ static void aligned_widen(struct grid_column *column, size_t width)
         column->width = width;
 }
 
-static void aligned_fit_it(void *arg, struct grid_column *column, enum typed_tag tag,
-                           struct buf *text)
+static void aligned_fit_cell(void *arg, struct grid_column *column, enum typed_tag tag,
+                             struct buf *text)
 {
     const struct aligned *aligned = arg;
     aligned_show(aligned->locale, text);
@@ -96,7 +95,7 @@ bool aligned_start(struct aligned *aligned, const struct record_view *view, bool
     struct grid *grid = &aligned->grid;
     *aligned = (struct aligned){.locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0)};
     grid->view = view;
-    grid->fit = aligned_fit_it;
+    grid->fit = aligned_fit_cell;
     grid->fit_arg = aligned;
     grid->closed = !all;
     return grid_init(grid);
@@ -108,11 +107,6 @@ void aligned_end(struct aligned *aligned)
         freelocale(aligned->locale);
     grid_clean_up(&aligned->grid);
     *aligned = (struct aligned){0};
-}
-
-bool aligned_add(struct aligned *aligned, struct json item, struct error *err)
-{
-    return grid_add(&aligned->grid, item, err);
 }
 
 static size_t aligned_shown(const struct aligned *aligned)
@@ -133,7 +127,7 @@ static void aligned_write_cell(const struct aligned *aligned, size_t place, stru
         buf_add_repeated(out, ' ', blanks);
 }
 
-/* Makes NAME the column's name as it is shown. False when memory ran out. */
+/* Fills in the column's NAME as it is shown. False when memory ran out. */
 static bool aligned_show_name(struct aligned *aligned, struct grid_column *column, struct buf *name)
 {
     buf_add_span(name, column->node.key);
@@ -157,7 +151,7 @@ bool aligned_fit(struct aligned *aligned, size_t width, size_t *left_out)
             continue;
         used += more;
         memmove(grid->columns + fitting + 1, grid->columns + fitting,
-                (i - fitting) * sizeof *grid->columns); /* those left out stay behind */
+                (i - fitting) * sizeof *grid->columns); /* those left out move behind the others */
         grid->columns[fitting++] = column;
     }
     *left_out = aligned->left_out = grid->count - fitting;

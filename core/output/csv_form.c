@@ -1,6 +1,6 @@
-/* CSV as RFC 4180 has it, but for lines that end in LF alone. Columns that were asked for are told
- * row by row. Otherwise all attributes that any record has are columns, which only the last record
- * tells: rows are kept until then. */
+/* CSV as RFC 4180 defines it, but with lines that end in LF alone. Rows of given columns are
+ * written one by one. Otherwise all attributes of all items are columns, which are known only after
+ * the last item: rows are held until then. */
 #include "core/item/record.h"
 #include "core/item/value.h"
 #include "core/output/cell.h"
@@ -9,11 +9,11 @@
 
 struct csv {
     struct form form;
-    struct grid grid; /* without columns that were asked for */
-    struct buf cell;  /* the last one's text */
-    bool begun;       /* the header is told */
-    size_t at;        /* of the rows that were kept, where the next one stands, and */
-    size_t told;      /* how much has been told of them */
+    struct grid grid; /* where no columns are given */
+    struct buf cell;  /* its text */
+    bool begun;       /* the header is written */
+    size_t at;        /* of the next held row */
+    size_t written;   /* bytes of held rows */
 };
 
 static bool csv_start(struct form *form)
@@ -23,7 +23,7 @@ static bool csv_start(struct form *form)
     if (!grid_init(&csv->grid))
         return false;
     for (size_t i = 0; i < form->view.first_count; i++)
-        if (!grid_emit(&csv->grid, span_text(form->view.first[i])))
+        if (!grid_add_column(&csv->grid, span_text(form->view.first[i])))
             return false;
     return true;
 }
@@ -65,8 +65,8 @@ static bool csv_must_be_quoted(struct span text)
            (strchr(" \t#", text.data[0]) || strchr(" \t", text.data[text.size - 1]));
 }
 
-/* Whether a text (a string, or base64) looks like what stands outside of quotes for something else:
- * nothing, null, a truth value, a number. */
+/* Whether a text (a string, or base64) without quotes would mean something else: nothing, null, a
+ * truth value, a number. */
 static bool csv_looks_bare(struct span text)
 {
     return text.size == 0 || span_is(text, "null") || span_is(text, "true") ||
@@ -101,7 +101,7 @@ static void csv_end_line(struct buf *out, size_t columns, size_t row)
     buf_add_char(out, '\n');
 }
 
-static void csv_report_requested_names(struct csv *csv, struct buf *out)
+static void csv_write_given_names(struct csv *csv, struct buf *out)
 {
     const struct form *form = &csv->form;
     if (csv->begun)
@@ -112,31 +112,23 @@ static void csv_report_requested_names(struct csv *csv, struct buf *out)
     csv->begun = true;
 }
 
-/* Appends what ITEM has in the column NAME: nothing when it has nothing there. */
-static bool csv_report_requested(struct csv *csv, struct json item, struct span name,
-                                 struct buf *out)
-{
-    enum typed_tag tag;
-    struct json value = item_attribute(item, name);
-    if (!json_present(value))
-        return true;
-    buf_truncate(&csv->cell, 0);
-    if (!cell_write(value, cell_is_masked(&csv->form.view, name), &csv->cell, &tag))
-        return false;
-    csv_add_field(out, tag, buf_span(&csv->cell));
-    return true;
-}
-
-static bool csv_report_row(struct csv *csv, struct json item, struct buf *out)
+static bool csv_write_row(struct csv *csv, struct json item, struct buf *out)
 {
     const struct form *form = &csv->form;
     size_t row = out->size;
     if (!json_is(item, JSON_OBJECT))
         return false;
     for (size_t i = 0; i < form->column_count; i++) {
+        enum typed_tag tag;
+        struct span name = form->columns[i];
+        struct json value = item_attribute(item, name);
         buf_add_text(out, i ? "," : "");
-        if (!csv_report_requested(csv, item, form->columns[i], out))
+        if (!json_present(value))
+            continue;
+        buf_truncate(&csv->cell, 0);
+        if (!cell_write(value, cell_is_masked(&form->view, name), &csv->cell, &tag))
             return false;
+        csv_add_field(out, tag, buf_span(&csv->cell));
     }
     csv_end_line(out, form->column_count, row);
     return true;
@@ -147,20 +139,13 @@ static bool csv_add(struct form *form, struct json item, struct buf *out, struct
     struct csv *csv = (struct csv *)form;
     if (form->column_count == 0)
         return grid_add(&csv->grid, item, err) && form_allows(form, grid_size(&csv->grid), err);
-    csv_report_requested_names(csv, out);
-    if (csv_report_row(csv, item, out))
+    csv_write_given_names(csv, out);
+    if (csv_write_row(csv, item, out))
         return true;
     return csv->cell.failed || out->failed ? error_no_memory(err) : record_refuse(item, "", err);
 }
 
-static void csv_report_names(const struct grid *grid, struct buf *out)
-{
-    for (size_t i = 0; i < grid->count; i++)
-        csv_add_name(out, i, grid->columns[i]->node.key);
-    buf_add_char(out, '\n');
-}
-
-static void csv_report_kept(const struct grid *grid, const struct grid_cell *cells, struct buf *out)
+static void csv_write_held(const struct grid *grid, const struct grid_cell *cells, struct buf *out)
 {
     size_t row = out->size;
     for (size_t i = 0; i < grid->count; i++) {
@@ -171,27 +156,28 @@ static void csv_report_kept(const struct grid *grid, const struct grid_cell *cel
     csv_end_line(out, grid->count, row);
 }
 
-/* The names, or the next of the rows that were kept. */
+/* Writes the names, or the next of the held rows. */
 static bool csv_end(struct form *form, struct buf *out, bool *more, struct error *err)
 {
     struct csv *csv = (struct csv *)form;
     struct grid *grid = &csv->grid;
     size_t before = out->size;
     if (form->column_count > 0) {
-        csv_report_requested_names(csv, out);
+        csv_write_given_names(csv, out);
         return true;
     }
     if (!csv->begun && !grid_sort(grid))
         return error_no_memory(err);
     const struct grid_cell *cells = csv->begun ? grid_next(grid, &csv->at) : NULL;
     if (cells)
-        csv_report_kept(grid, cells, out);
-    else if (!csv->begun)
-        csv_report_names(grid, out);
+        csv_write_held(grid, cells, out);
+    for (size_t i = 0; !csv->begun && i < grid->count; i++)
+        csv_add_name(out, i, grid->columns[i]->node.key);
+    buf_add_text(out, csv->begun ? "" : "\n");
     *more = cells || !csv->begun;
     csv->begun = true;
-    csv->told += out->size - before;
-    return form_allows(form, csv->told, err);
+    csv->written += out->size - before;
+    return form_allows(form, csv->written, err);
 }
 
 const struct form_ops form_csv = {sizeof(struct csv), csv_start, csv_add, csv_end,

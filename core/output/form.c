@@ -1,14 +1,130 @@
-/* Forms: their settings, and which kind does the work. */
+/* Forms: the settings of all kinds, and the three small kinds: JSON Lines, tables and counts. */
 #include "core/output/form.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/item/record.h"
+#include "core/output/aligned.h"
 #include "core/output/form_ops.h"
 
 /* Of the rest, at a time. */
 enum { PIECE_BYTES = 1 << 20 };
 
-static const struct form_ops *const kinds[] = {
+/* JSON Lines: an item a line, as `cat` shows it with --format compact. */
+
+static bool form_jsonl_add(struct form *form, struct json item, struct buf *out, struct error *err)
+{
+    struct record_view view = form->view;
+    view.compact = true;
+    if (item_write(item, &view, out))
+        return true;
+    return out->failed ? error_no_memory(err) : record_refuse(item, "", err);
+}
+
+static bool form_jsonl_end(struct form *form, struct buf *out, bool *more, struct error *err)
+{
+    (void)form, (void)out, (void)more, (void)err;
+    return true;
+}
+
+static const struct form_ops form_jsonl = {sizeof(struct form), NULL, form_jsonl_add,
+                                           form_jsonl_end,      NULL, NULL};
+
+/* Counts: a number on a line of its own. */
+
+struct form_counter {
+    struct form form;
+    uint64_t items;
+};
+
+static bool form_count_add(struct form *form, struct json item, struct buf *out, struct error *err)
+{
+    (void)item, (void)out, (void)err;
+    ((struct form_counter *)form)->items++;
+    return true;
+}
+
+static bool form_count_end(struct form *form, struct buf *out, bool *more, struct error *err)
+{
+    (void)more, (void)err;
+    buf_printf(out, "%" PRIu64 "\n", ((struct form_counter *)form)->items);
+    return true;
+}
+
+void form_add_unseen(struct form *form, uint64_t count)
+{
+    ((struct form_counter *)form)->items += count;
+}
+
+static const struct form_ops form_count = {
+    sizeof(struct form_counter), NULL, form_count_add, form_count_end, NULL, NULL};
+
+/* Tables: a line of names, and a row an item. */
+
+struct form_grid {
+    struct form form;
+    struct aligned aligned;
+    bool begun;     /* the names are written */
+    size_t written; /* bytes of it */
+};
+
+static bool form_table_start(struct form *form)
+{
+    struct aligned *aligned = &((struct form_grid *)form)->aligned;
+    bool all = form->column_count == 0;
+    bool ok = aligned_start(aligned, &form->view, all);
+    for (size_t i = 0; ok && i < form->column_count; i++)
+        ok = grid_add_column(&aligned->grid, form->columns[i]);
+    for (size_t i = 0; ok && all && i < form->view.first_count; i++)
+        ok = grid_add_column(&aligned->grid, span_text(form->view.first[i]));
+    return ok;
+}
+
+static void form_table_clean_up(struct form *form)
+{
+    aligned_end(&((struct form_grid *)form)->aligned);
+}
+
+static size_t form_table_memory(const struct form *form)
+{
+    return grid_memory(&((const struct form_grid *)form)->aligned.grid);
+}
+
+static bool form_table_add(struct form *form, struct json item, struct buf *out, struct error *err)
+{
+    struct grid *grid = &((struct form_grid *)form)->aligned.grid;
+    (void)out;
+    return grid_add(grid, item, err) && form_allows(form, grid_size(grid), err);
+}
+
+/* Writes the names, or the next row. If the setting has no columns, those that fit are shown. */
+static bool form_table_end(struct form *form, struct buf *out, bool *more, struct error *err)
+{
+    struct form_grid *table = (struct form_grid *)form;
+    struct aligned *aligned = &table->aligned;
+    size_t before = out->size;
+    bool fits = form->column_count == 0 && form->width > 0;
+    if (table->begun)
+        *more = aligned_write_next(aligned, true, out);
+    else if (grid_sort(&aligned->grid) &&
+             (!fits || aligned_fit(aligned, form->width, &form->left_out)) &&
+             aligned_write_names(aligned, out))
+        *more = true;
+    else
+        return error_no_memory(err);
+    table->begun = true;
+    table->written += out->size - before;
+    return form_allows(form, table->written, err);
+}
+
+static const struct form_ops form_table = {sizeof(struct form_grid), form_table_start,
+                                           form_table_add,           form_table_end,
+                                           form_table_clean_up,      form_table_memory};
+
+/* All kinds. */
+
+static const struct form_ops *const form_kinds[] = {
     [FORM_JSONL] = &form_jsonl, [FORM_CSV] = &form_csv,         [FORM_TABLE] = &form_table,
     [FORM_COUNT] = &form_count, [FORM_SUMMARY] = &form_summary,
 };
@@ -23,42 +139,27 @@ static const char *const *form_copy_names(struct arena *arena, const char *const
     return copies;
 }
 
-static void form_copy_view(struct form *form, const struct record_view *view)
-{
-    form->view = *view;
-    form->view.first = form_copy_names(&form->arena, view->first, view->first_count);
-    form->view.secret = form_copy_names(&form->arena, view->secret, view->secret_count);
-}
-
-static bool form_is_among(const struct span *names, size_t count, struct span name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (span_equal(names[i], name))
-            return true;
-    return false;
-}
-
-static void form_copy_columns(struct form *form, const struct form_setting *setting)
-{
-    size_t count = setting->column_count;
-    struct span *copies = arena_array(&form->arena, count, sizeof *copies);
-    form->columns = copies;
-    for (size_t i = 0; copies && i < count; i++)
-        if (!form_is_among(copies, form->column_count, setting->columns[i]))
-            copies[form->column_count++] = arena_copy(&form->arena, setting->columns[i]);
-}
-
 struct form *form_new(const struct form_setting *setting)
 {
-    const struct form_ops *ops = kinds[setting->kind];
+    const struct form_ops *ops = form_kinds[setting->kind];
     struct form *form = calloc(1, ops->size);
     if (!form)
         return NULL;
     form->ops = ops;
     form->most = setting->most;
     form->width = setting->width;
-    form_copy_view(form, setting->view);
-    form_copy_columns(form, setting);
+    form->view = *setting->view;
+    form->view.first = form_copy_names(&form->arena, form->view.first, form->view.first_count);
+    form->view.secret = form_copy_names(&form->arena, form->view.secret, form->view.secret_count);
+    struct span *columns = arena_array(&form->arena, setting->column_count, sizeof *columns);
+    form->columns = columns;
+    for (size_t i = 0; columns && i < setting->column_count; i++) {
+        size_t at = 0;
+        while (at < form->column_count && !span_equal(columns[at], setting->columns[i]))
+            at++;
+        if (at == form->column_count)
+            columns[form->column_count++] = arena_copy(&form->arena, setting->columns[i]);
+    }
     if (setting->dated_by)
         form->dated_by = arena_text(&form->arena, span_text(setting->dated_by));
     if (!form->arena.failed && (!ops->start || ops->start(form)))
@@ -83,7 +184,7 @@ bool form_allows(const struct form *form, size_t size, struct error *err)
            error_set(err, ERROR_TOO_LARGE, "it would be larger than %zu bytes", form->most);
 }
 
-/* Takes back what was written since OUT had the size BEFORE, when not all went well. */
+/* On failure, removes what was appended since OUT had the size BEFORE. */
 static bool form_finish(bool ok, struct buf *out, size_t before, struct error *err)
 {
     if (ok && out->failed)
@@ -125,9 +226,9 @@ size_t form_memory(const struct form *form)
 
 void form_write_unfilled(struct span name, struct buf *out)
 {
-    buf_add_text(out, "none of the records has an attribute \"");
+    buf_add_text(out, "no item has an attribute \"");
     buf_add_span(out, name);
     buf_add_char(out, '"');
     if (name.size > 0 && memchr(name.data, '.', name.size))
-        buf_add_text(out, "; a column is a whole attribute, and of @jsonl jq tells a part of one");
+        buf_add_text(out, "; a column is a whole attribute; use jq with @jsonl for a part of one");
 }

@@ -1,4 +1,4 @@
-/* What a form is to those who make one of its kinds. */
+/* The interface of each kind of form. */
 #ifndef DDBFS_CORE_OUTPUT_FORM_OPS_H
 #define DDBFS_CORE_OUTPUT_FORM_OPS_H
 
@@ -12,13 +12,14 @@ struct form;
 
 struct form_ops {
     size_t size; /* of the kind's own struct, which begins with a struct form and is zeroed */
-    /* Makes it ready, by its settings; false when memory ran out. NULL: it is. */
+    /* Initializes it by its settings; false when memory ran out. May be NULL. */
     bool (*start)(struct form *form);
     /* As form_add and form_end in form.h, but they may leave OUT longer when they fail. */
     bool (*add)(struct form *form, struct json item, struct buf *out, struct error *err);
-    /* MORE, which is false, is set when there is more of the rest: it is called again then. */
+    /* Sets MORE, which is false, if it is to be called again. */
     bool (*end)(struct form *form, struct buf *out, bool *more, struct error *err);
-    /* Both NULL: it has no more than its own struct. The former has to do with a failed start. */
+    /* Both NULL if the kind has no more than its own struct. CLEAN_UP also follows a failed start.
+     */
     void (*clean_up)(struct form *form);
     size_t (*memory)(const struct form *form);
 };
@@ -35,10 +36,9 @@ struct form {
     size_t left_out; /* columns that did not fit */
 };
 
-/* Whether SIZE bytes may be kept, or appended at the end; false with ERR filled when they are too
- * many. */
+/* Whether SIZE bytes may be held, or appended at the end; false with ERR filled. */
 bool form_allows(const struct form *form, size_t size, struct error *err);
 
-extern const struct form_ops form_jsonl, form_csv, form_table, form_count, form_summary;
+extern const struct form_ops form_csv, form_summary;
 
 #endif

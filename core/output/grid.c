@@ -1,5 +1,5 @@
-/* Rows stand one behind the other in one buffer: a head and a text for each cell that the row has,
- * and a head that ends it. */
+/* All rows are in one buffer: a head and a text for each cell of a row, and a head that ends the
+ * row. */
 #include "core/output/grid.h"
 
 #include <stdlib.h>
@@ -31,20 +31,7 @@ void grid_clean_up(struct grid *grid)
     *grid = (struct grid){0};
 }
 
-static bool grid_make_room(struct grid *grid)
-{
-    if (grid->count < grid->capacity)
-        return true;
-    size_t capacity = grid->capacity ? grid->capacity * 2 : 16;
-    struct grid_column **columns = reallocarray(grid->columns, capacity, sizeof(*columns));
-    if (!columns)
-        return false;
-    grid->columns = columns;
-    grid->capacity = capacity;
-    return true;
-}
-
-/* The column of that NAME, made when there is none. NULL when memory ran out. */
+/* The column of that NAME, which is added if it is new. NULL when memory ran out. */
 static struct grid_column *grid_column_of(struct grid *grid, struct span name)
 {
     struct dict_node *known = dict_find(&grid->by_name, name);
@@ -52,15 +39,23 @@ static struct grid_column *grid_column_of(struct grid *grid, struct span name)
         return (struct grid_column *)known;
     struct grid_column *column = arena_alloc(&grid->arena, sizeof *column);
     struct span copy = arena_copy(&grid->arena, name);
-    if (grid->arena.failed || grid->count == ROW_END || !grid_make_room(grid))
+    if (grid->arena.failed || grid->count == ROW_END)
         return NULL;
+    if (grid->count == grid->capacity) {
+        size_t capacity = grid->capacity ? grid->capacity * 2 : 16;
+        struct grid_column **columns = reallocarray(grid->columns, capacity, sizeof(*columns));
+        if (!columns)
+            return NULL;
+        grid->columns = columns;
+        grid->capacity = capacity;
+    }
     column->node.key = copy;
     column->number = (uint32_t)grid->count;
     dict_add(&grid->by_name, &column->node);
     return grid->columns[grid->count++] = column;
 }
 
-bool grid_emit(struct grid *grid, struct span name)
+bool grid_add_column(struct grid *grid, struct span name)
 {
     struct grid_column *column = grid_column_of(grid, name);
     if (column)
@@ -68,7 +63,7 @@ bool grid_emit(struct grid *grid, struct span name)
     return column != NULL;
 }
 
-/* What cannot be written is no value of DynamoDB's, or memory ran out. */
+/* False when VALUE is no value of DynamoDB, or memory ran out. */
 static bool grid_add_cell(struct grid *grid, struct grid_column *column, struct json value)
 {
     struct grid_cell_head head = {.column = column->number};
@@ -85,33 +80,26 @@ static bool grid_add_cell(struct grid *grid, struct grid_column *column, struct 
     return !grid->cell.failed;
 }
 
-static bool grid_add_members(struct grid *grid, const struct typed_members *members)
-{
-    for (size_t i = 0; i < members->count; i++) {
-        struct grid_column *column = grid_column_of(grid, members->list[i].name);
-        grid->cells.failed |= !column;
-        if (!column || !grid_add_cell(grid, column, members->list[i].value))
-            return false;
-    }
-    return true;
-}
-
-static bool grid_add_given(struct grid *grid, struct json item)
-{
-    for (size_t i = 0; i < grid->count; i++) {
-        struct json value = item_attribute(item, grid->columns[i]->node.key);
-        if (json_present(value) && !grid_add_cell(grid, grid->columns[i], value))
-            return false;
-    }
-    return true;
-}
-
 static bool grid_add_row(struct grid *grid, struct json item, struct arena *arena)
 {
     struct typed_members members;
-    if (grid->closed)
-        return json_is(item, JSON_OBJECT) && grid_add_given(grid, item);
-    return typed_members(item, arena, &members) && grid_add_members(grid, &members);
+    if (grid->closed) {
+        bool ok = json_is(item, JSON_OBJECT);
+        for (size_t i = 0; ok && i < grid->count; i++) {
+            struct json value = item_attribute(item, grid->columns[i]->node.key);
+            ok = !json_present(value) || grid_add_cell(grid, grid->columns[i], value);
+        }
+        return ok;
+    }
+    if (!typed_members(item, arena, &members))
+        return false;
+    for (size_t i = 0; i < members.count; i++) {
+        struct grid_column *column = grid_column_of(grid, members.list[i].name);
+        grid->cells.failed |= !column;
+        if (!column || !grid_add_cell(grid, column, members.list[i].value))
+            return false;
+    }
+    return true;
 }
 
 bool grid_add(struct grid *grid, struct json item, struct error *err)

@@ -1,5 +1,5 @@
-/* A grid: records as rows of cells, which are kept until all are known, because only then it is
- * known which columns there are, or how wide they are. */
+/* A grid: items as rows of cells. The rows are held until the columns and their widths are known,
+ * which is after the last item. */
 #ifndef DDBFS_CORE_OUTPUT_GRID_H
 #define DDBFS_CORE_OUTPUT_GRID_H
 
@@ -14,10 +14,10 @@
 
 struct grid_column {
     struct dict_node node; /* its key is the name */
-    uint32_t number;       /* in which order the columns came */
-    bool given;            /* it stands where it came, before those by name */
-    size_t width;          /* of its widest text, and */
-    bool words;            /* whether it has more than numbers: for the user of the grid */
+    uint32_t number;       /* in the order of first use */
+    bool given;            /* it keeps its number's order, before those by name */
+    size_t width;          /* of its widest text: for the user of the grid */
+    bool words;            /* whether it has more than numbers: likewise */
     bool filled;           /* whether any row has a cell there */
 };
 
@@ -26,46 +26,46 @@ struct grid_cell {
     struct span text;   /* borrowed of the grid */
 };
 
-/* Makes TEXT of one cell what is kept of it. */
+/* Changes the TEXT of a cell before it is stored. */
 typedef void grid_fit_fn(void *arg, struct grid_column *column, enum typed_tag tag,
                          struct buf *text);
 
 /* {0} is an empty grid. */
 struct grid {
     const struct record_view *view; /* borrowed: masks */
-    grid_fit_fn *fit;               /* NULL: a cell is kept whole */
+    grid_fit_fn *fit;               /* NULL: cells are stored whole */
     void *fit_arg;
-    bool closed;        /* no columns but those given */
+    bool closed;        /* no columns except the given ones */
     struct arena arena; /* columns and their names */
     struct dict by_name;
     struct grid_column **columns; /* owned; by number until they are sorted */
     size_t count, capacity;
     struct buf cells;
     struct buf cell;       /* the text of one */
-    struct grid_cell *row; /* owned; the row that was read last, by number */
+    struct grid_cell *row; /* owned; the row that was read latest, by number */
 };
 
 bool grid_init(struct grid *grid); /* false when memory ran out */
 void grid_clean_up(struct grid *grid);
 
-/* Gives the grid a column, which stands behind those given before. False when memory ran out. */
-bool grid_emit(struct grid *grid, struct span name);
+/* Adds a given column, behind those given before. False when memory ran out. */
+bool grid_add_column(struct grid *grid, struct span name);
 
-/* Keeps the row of the typed ITEM. False with ERR filled: memory ran out, or it is no item. */
+/* Stores the row of the typed ITEM. False with ERR filled: memory ran out, or it is no item. */
 bool grid_add(struct grid *grid, struct json item, struct error *err);
 
-/* Rows are forgotten, and columns stay, in the order that they have. */
+/* Drops the rows; columns stay, in their order. */
 void grid_forget(struct grid *grid);
 
-/* Puts the columns that were not given in the order of their names, behind those that were. No row
- * is added later. False when memory ran out. */
+/* Sorts the columns: the given ones, then the others by their names. No row is added later. False
+ * when memory ran out. */
 bool grid_sort(struct grid *grid);
 
-/* The row at *AT, which is 0 at first and then where the next one stands: a cell for each number of
- * a column. NULL behind the last. */
+/* The row at *AT, which is 0 at first and moves to the next row: a cell for each number of a
+ * column. NULL behind the last. */
 const struct grid_cell *grid_next(struct grid *grid, size_t *at);
 
-/* The bytes of its rows and columns; and of all memory that it has taken. */
+/* The bytes of its rows and columns; and of all its memory. */
 size_t grid_size(const struct grid *grid);
 size_t grid_memory(const struct grid *grid);
 

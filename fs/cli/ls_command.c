@@ -240,7 +240,7 @@ static bool ls_take_columns(struct ls_listing *list, const struct tree_entry *en
     aligned_forget(&list->aligned);
     list->is_filled = list->is_filled || count > 0;
     for (size_t i = 0; i < count; i++)
-        if (!aligned_add(&list->aligned, entries[i].item, err))
+        if (!grid_add(&list->aligned.grid, entries[i].item, err))
             return false;
     return true;
 }

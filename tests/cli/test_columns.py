@@ -56,10 +56,10 @@ def test_nested_values_are_json_and_missing_ones_a_dash(ddbfs):
 
 def test_an_attribute_of_no_record_is_told(ddbfs):
     result = ddbfs("ls", "--columns", "status,staus", f"{BY_INDEX}/all")
-    assert 'none of the records has an attribute "staus"' in result.stderr
+    assert 'no item has an attribute "staus"' in result.stderr
     assert '"status"' not in result.stderr
     told = json.loads(ddbfs("ls", "--json", "--columns", "status,staus", f"{BY_INDEX}/all").stderr)
-    message = 'none of the records has an attribute "staus"'
+    message = 'no item has an attribute "staus"'
     assert told == {"path": f"{BY_INDEX}/all", "kind": "warning", "message": message}
 
 

@@ -350,7 +350,7 @@ def test_a_column_that_no_record_has_is_told(ddbfs, ending):
     run = ddbfs("cat", f"{BY_INDEX}/latest{ending}")
     assert run.stdout and run.stderr.count("\n") == 1
     assert run.stderr.startswith("ddbfs: warning: ")
-    assert 'none of the records has an attribute "creatd_at"' in run.stderr
+    assert 'no item has an attribute "creatd_at"' in run.stderr
 
 
 def test_a_column_is_no_part_of_an_attribute(ddbfs):
