@@ -1,5 +1,5 @@
-/* Plans as commands. jq tells kinds of records apart by regular expressions, which are made of the
- * same formats as everything else that knows kinds. */
+/* Plans as commands. jq recognizes kinds of items by regular expressions, which are made of the
+ * map's formats. */
 #include "core/describe/equal_command.h"
 
 #include "core/condition/condition.h"
@@ -8,7 +8,7 @@
 #include "core/map/condition_template.h"
 #include "core/plan/item_parts.h"
 
-/* Appends TEXT so that a regular expression takes it as it stands. */
+/* Appends TEXT, escaped for a regular expression. */
 static void equal_command_add_literal(struct buf *regex, struct span text)
 {
     for (size_t i = 0; i < text.size; i++) {
@@ -18,8 +18,8 @@ static void equal_command_add_literal(struct buf *regex, struct span text)
     }
 }
 
-/* A part reaches to the first occurrence of the literal behind it, the last one to the literal that
- * ends the text; and it holds no separator unless it is open. One that stands twice has the same
+/* A part ends at the first occurrence of the literal behind it, the last one at the literal that
+ * ends the text. It contains no separator unless it is open. A part that occurs twice has the same
  * value both times. */
 static void equal_command_add_part(struct buf *regex, const struct model *table,
                                    const struct map_kind *kind, const struct format *format,
@@ -123,7 +123,9 @@ static void equal_command_write_kind(struct buf *out, const struct plan *plan,
     }
 }
 
-/* What the path's range leaves out at its end, though the service gives it. */
+/* Appends conditions for the end of the path's range that the service returns and the path
+ * excludes.
+ */
 static void equal_command_write_exclusions(struct buf *out, const struct plan *plan,
                                            const struct map_kind *kind)
 {
@@ -150,8 +152,8 @@ static bool equal_command_has_parts_of(const struct format *format, const struct
     return false;
 }
 
-/* Appends a jq condition: an item has KEY, of the index, as a name of ENTRY tells it; or, where
- * names tell nothing of KEY, it has it at all. */
+/* Appends a jq condition: an item has KEY, of the index, in the format of ENTRY's names; or, where
+ * the names do not contain KEY, in any format. */
 static void equal_command_write_index_key(struct buf *out, const struct plan *plan,
                                           const struct map_entry *entry, const struct map_key *key)
 {
@@ -193,9 +195,8 @@ static bool equal_command_is_conditioned(const struct map_pattern *pattern,
     return false;
 }
 
-/* Appends a jq condition: an item has the index's key as a name of ENTRY tells it, or, in a
- * listing, so that it can be named. A record that was read by its own key may have left the index.
- */
+/* Appends a jq condition: an item has the index's key in the format of ENTRY's names. An item that
+ * was read by its own key may have left the index. */
 static void equal_command_write_index_keys(struct buf *out, const struct plan *plan,
                                            const struct map_entry *entry)
 {
@@ -212,7 +213,7 @@ static void equal_command_write_index_keys(struct buf *out, const struct plan *p
     }
 }
 
-/* Which of the listing's entries the plan is of; NULL when it is of none. */
+/* Entry number I of the plan's listing; NULL where the plan is not of an entry. */
 static const struct map_entry *equal_command_entry_at(const struct plan *plan, size_t i)
 {
     if (plan->entry)
@@ -230,7 +231,7 @@ static const struct map_kind *equal_command_kind_at(const struct plan *plan, siz
     return plan->kind_of ? plan->kind_of : plan->pattern->entries[i].kind;
 }
 
-/* The value that the plan's own key has for ATTRIBUTE; NULL when it is none of the key's. */
+/* The value of ATTRIBUTE in the plan's own key; NULL for another attribute. */
 static const struct value *equal_command_value_in_key(const struct plan *plan,
                                                       struct span attribute)
 {
@@ -240,8 +241,8 @@ static const struct value *equal_command_value_in_key(const struct plan *plan,
     return NULL;
 }
 
-/* Adds those of CONDS to the jq condition ALL that the key alone does not decide. False when the
- * key alone says no. */
+/* Adds those of CONDS to the jq condition ALL that the key does not decide. False when the key
+ * contradicts one. */
 static bool equal_command_add_conds(const struct plan *plan, const struct map_cond *conds,
                                     size_t count, struct buf *all)
 {
@@ -283,7 +284,7 @@ static void equal_command_write_kinds(struct buf *out, const struct plan *plan)
     out->failed = out->failed || any.failed;
 }
 
-/* Appends a jq condition: an item is not the record of OWN, which has a name of its own. */
+/* Appends a jq condition: an item is not that of OWN, which has a name of its own. */
 static void equal_command_write_not_own(struct buf *out, const struct plan *own)
 {
     CLEAN_UP(buf_clean_up) struct buf all = {0};
@@ -300,7 +301,7 @@ static void equal_command_write_not_own(struct buf *out, const struct plan *own)
 }
 
 /* Appends a jq filter from all items to those that count; nothing when all do. */
-static void equal_command_write_sift(struct buf *out, const struct command_of *command)
+static void equal_command_write_sift(struct buf *out, const struct equal_command *command)
 {
     CLEAN_UP(buf_clean_up) struct buf all = {0};
     equal_command_write_kinds(&all, command->plan);
@@ -318,8 +319,8 @@ static void equal_command_write_sift(struct buf *out, const struct command_of *c
     out->failed = out->failed || all.failed;
 }
 
-/* Whether the map knows records that the query may give and that don't count: then no number of
- * items is known to be enough. */
+/* Whether the query may return items of the map that do not count: then no number of items is known
+ * to be enough. */
 static bool equal_command_others_may_come(const struct plan *plan)
 {
     const struct model *table = plan->table;
@@ -347,13 +348,13 @@ static void equal_command_write_choice(struct buf *out, const struct plan *plan)
     if (pattern->pick == PICK_NONE) {
         buf_add_text(out, plan->query->limit == 1
                               ? ".[0] // empty"
-                              : "if length > 1 then error(\"several records answer\") "
+                              : "if length > 1 then error(\"several items answer\") "
                                 "else .[0] // empty end");
         return;
     }
     json_write_ascii(&name, span_text(pattern->pick_attribute));
-    /* Among equals the first one is meant; max_by takes the last. Of a text and a number neither is
-     * greater. */
+    /* Among equals the first one counts, and max_by takes the last. A text and a number can't be
+     * compared. */
     jq_write_decimal(out);
     buf_printf(out,
                "if (map(.%s | keys) | unique | length) > 1 then error(\"of several types\") else "
@@ -382,8 +383,8 @@ static void equal_command_write_sort_of(struct buf *out, const char *item, const
     buf_add_text(out, query->sort_count ? "]" : "[]");
 }
 
-/* Appends a jq filter from those that count to the first of them, and those that share the sort key
- * of the last of these. */
+/* Appends a jq filter from those that count to the first N, and those that share the sort key of
+ * the last of these. */
 static void equal_command_write_with_ties(struct buf *out, const struct read *query)
 {
     unsigned long limit = query->limit;
@@ -404,9 +405,8 @@ static void equal_command_write_key(struct buf *out, const struct model *table)
     buf_add_char(out, '}');
 }
 
-/* Whether what is asked beside the path is tested of records that are read again, rather than of
- * what the query gives. */
-static bool equal_command_requests_again(const struct plan *plan)
+/* Whether the selection is tested on items that are read again, and not on the query's items. */
+static bool equal_command_tests_later(const struct plan *plan)
 {
     bool here = plan->parts.late || plan->parts.early.child_count > 0;
     return plan->reads_again && here && (plan->parts.late || plan->query->limit > 0);
@@ -420,8 +420,8 @@ static void equal_command_write_select(const struct cond *cond, struct buf *out)
     out->failed = out->failed || condition.failed;
 }
 
-/* How many of those that are asked for; 0 when the query's own limit says it. */
-static uint32_t equal_command_requested_limit(const struct plan *plan)
+/* The limit of the selection; 0 when the query's own limit is enough. */
+static uint32_t equal_command_limit(const struct plan *plan)
 {
     bool said =
         !plan->selection || (plan->query->limit == plan->selection->limit && !plan->query->ties &&
@@ -429,12 +429,12 @@ static uint32_t equal_command_requested_limit(const struct plan *plan)
     return said ? 0 : plan->selection->limit;
 }
 
-/* Appends a jq filter from those that count to those that are asked for, one after another. */
+/* Appends a jq filter from those that count to those that the selection wants, one by one. */
 static void equal_command_write_listed(const struct plan *plan, struct buf *out)
 {
     const struct read *query = plan->query;
-    bool early = plan->parts.early.child_count > 0 && !equal_command_requests_again(plan);
-    uint32_t most = equal_command_requests_again(plan) ? 0 : equal_command_requested_limit(plan);
+    bool early = plan->parts.early.child_count > 0 && !equal_command_tests_later(plan);
+    uint32_t most = equal_command_tests_later(plan) ? 0 : equal_command_limit(plan);
     bool more = early || most > 0;
     buf_add_text(out, query->ties && more ? "[" : "");
     if (query->ties)
@@ -452,7 +452,7 @@ static void equal_command_write_listed(const struct plan *plan, struct buf *out)
         buf_add_text(out, query->limit ? "[]" : ".[]");
 }
 
-/* Of what CHOOSE gives one after another no more than how many they are. */
+/* Makes CHOOSE the number of its items. */
 static void equal_command_write_length(struct buf *choose)
 {
     CLEAN_UP(buf_clean_up) struct buf listed = {0};
@@ -461,8 +461,8 @@ static void equal_command_write_length(struct buf *choose)
     choose->failed = choose->failed || listed.failed;
 }
 
-/* The plan's query, and of its answer what counts, as keys when these are read again. */
-static void equal_command_write_query(const struct command_of *command, struct buf *out)
+/* The plan's query, and the items that count, as keys where these are read again. */
+static void equal_command_write_query(const struct equal_command *command, struct buf *out)
 {
     const struct plan *plan = command->plan;
     CLEAN_UP(buf_clean_up) struct buf sift = {0}, choose = {0};
@@ -492,9 +492,9 @@ static void equal_command_write_query(const struct command_of *command, struct b
     out->failed = out->failed || sift.failed || choose.failed;
 }
 
-/* Appends a jq filter from the record of the plan's own key to those that are the path's: it may be
- * there, and not (or no longer) be what the path says. Nothing when it always is. */
-static void equal_command_write_doubts(const struct plan *plan, struct buf *out)
+/* Appends a jq filter for the item of the plan's own key, which may exist, and not (or no longer)
+ * fit the path. Nothing when it always fits. */
+static void equal_command_write_recheck(const struct plan *plan, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf all = {0};
     const struct map_pattern *pattern = plan->pattern;
@@ -511,16 +511,16 @@ static void equal_command_write_doubts(const struct plan *plan, struct buf *out)
     out->failed = out->failed || all.failed;
 }
 
-/* The record that is read by its key: KEY is a shell's word, or NULL when the Read says it. */
-static void equal_command_write_get(const struct command_of *command, const char *key,
+/* The read by key: KEY is a shell's word, or NULL when the Read has the key. */
+static void equal_command_write_get(const struct equal_command *command, const char *key,
                                     struct buf *out)
 {
     const struct plan *plan = command->plan;
     CLEAN_UP(buf_clean_up) struct buf sift = {0}, choose = {0};
     struct source_command how = {.options = command->options, .key = key, .flags = "-c"};
     if (plan->kind == PLAN_KEY)
-        equal_command_write_doubts(plan, &sift);
-    if (equal_command_requests_again(plan))
+        equal_command_write_recheck(plan, &sift);
+    if (equal_command_tests_later(plan))
         equal_command_write_select(plan->selection->filter, &sift);
     if (sift.size)
         how.sift = buf_text(&sift);
@@ -537,7 +537,7 @@ static void equal_command_write_get(const struct command_of *command, const char
     out->failed = out->failed || sift.failed || choose.failed;
 }
 
-void command_write(const struct command_of *command, struct buf *out)
+void equal_command_write(const struct equal_command *command, struct buf *out)
 {
     const struct plan *plan = command->plan;
     if (plan->kind == PLAN_KEY) {
@@ -547,11 +547,11 @@ void command_write(const struct command_of *command, struct buf *out)
     equal_command_write_query(command, out);
     if (plan->kind == PLAN_SEARCH || !plan->reads_again)
         return;
-    /* Where the query finds nothing, nothing more is asked. */
+    /* If the query finds nothing, no further request is sent. */
     buf_add_text(out, " | while IFS= read -r key; do ");
     equal_command_write_get(command, "\"$key\"", out);
     buf_add_text(out, "; done");
-    if (equal_command_requests_again(plan) && plan->selection->limit > 0)
+    if (equal_command_tests_later(plan) && plan->selection->limit > 0)
         buf_printf(out, " | head -n %lu", (unsigned long)plan->selection->limit);
     if (plan->counts)
         buf_add_text(out, " | wc -l");

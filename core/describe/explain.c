@@ -7,16 +7,18 @@
 #include "core/base/instant.h"
 #include "core/describe/equal_command.h"
 #include "core/describe/price.h"
+#include "core/describe/readme.h"
+#include "core/json/writer.h"
 #include "core/read/fact.h"
 #include "core/read/key_scan.h"
 #include "core/read/links.h"
 #include "core/read/near_miss.h"
 
-/* A place's plan with all that is told of it. */
+/* How a place is read. */
 struct explanation {
     struct price price;
     struct read *items;      /* owned: the plan's read by key; NULL when it has none */
-    const struct plan **own; /* owned: files that are records of the listing by other names */
+    const struct plan **own; /* owned: files that are items of the listing under other names */
     size_t own_count;
 };
 
@@ -25,16 +27,6 @@ static void explain_explanation_clean_up(struct explanation *explanation)
     read_destroy(explanation->items);
     free(explanation->own);
     price_clean_up(&explanation->price);
-}
-
-/* A key of the right shape, for a Read whose key only the query will tell. */
-static struct key explain_unknown_key(const struct model *table)
-{
-    struct key key = {.count = table->key_count};
-    for (size_t i = 0; i < key.count; i++)
-        key.attributes[i] = (struct key_attribute){span_text(table->keys[i].attribute),
-                                                   {table->keys[i].type, span_text("…")}};
-    return key;
 }
 
 static bool explain_explanation_init(struct explanation *explanation, const struct tree *tree,
@@ -48,64 +40,49 @@ static bool explain_explanation_init(struct explanation *explanation, const stru
         return false;
     const struct plan *plan = price->plan;
     if (plan && (plan->kind == PLAN_KEY || plan->reads_again)) {
-        struct key unknown = explain_unknown_key(place->table);
+        /* Of the right shape, where only the query finds the key. */
+        struct key unknown = {.count = place->table->key_count};
+        for (size_t i = 0; i < unknown.count; i++) {
+            const struct map_key *key = &place->table->keys[i];
+            unknown.attributes[i] =
+                (struct key_attribute){span_text(key->attribute), {key->type, span_text("…")}};
+        }
         explanation->items = plan_items(plan, plan->reads_again ? &unknown : &plan->key, 1, err);
         if (!explanation->items)
             return false;
     }
     explanation->own = calloc(price->files.count + 1, sizeof *explanation->own);
-    bool alone = place->kind == PLACE_LIST_FILE; /* which has them among its records */
+    bool alone = place->kind == PLACE_LIST_FILE; /* such a file contains them */
     for (size_t i = 0; !alone && explanation->own && i < price->files.count; i++)
         if (declared_files_is_item(&price->files.items[i]))
             explanation->own[explanation->own_count++] = price->files.items[i].plan;
     return explanation->own || error_no_memory(err);
 }
 
-static void explain_write_param_lines(struct buf *out, const struct place *place)
-{
-    for (size_t i = 0; i < place->bindings.count; i++) {
-        buf_printf(out, "  %s ", place->bindings.items[i].param);
-        buf_add_repeated(out, ' ',
-                         strlen(place->bindings.items[i].param) < 16
-                             ? 16 - strlen(place->bindings.items[i].param)
-                             : 0);
-        json_write_string(out, place->bindings.items[i].value);
-        buf_add_char(out, '\n');
-    }
-}
-
-/* The texts that both forms show. */
+/* The texts that all forms show. An empty one is left out. */
 struct explain_words {
     struct buf steps[2];
     size_t step_count;
     struct buf cost, exception, bound;
-    struct buf paid, rcu, dollars; /* in words, and as JSON */
+    struct buf paid, rcu, dollars; /* as text, and as JSON */
     struct buf command;
-    struct buf doubt;             /* about the path's values; mostly empty */
-    struct buf target;            /* where a link leads */
-    struct buf of_target, of_way; /* what of the cost is for that, and for links on the way */
-    struct buf filter;            /* what is asked of records; mostly empty */
+    struct buf hint;              /* about the path's values */
+    struct buf target;            /* of a link */
+    struct buf of_target, of_way; /* the parts of COST for that, and for links on the way */
+    struct buf filter;            /* of the selection */
 };
 
 static void explain_words_clean_up(struct explain_words *words)
 {
-    buf_clean_up(&words->steps[0]);
-    buf_clean_up(&words->steps[1]);
-    buf_clean_up(&words->cost);
-    buf_clean_up(&words->exception);
-    buf_clean_up(&words->bound);
-    buf_clean_up(&words->paid);
-    buf_clean_up(&words->rcu);
-    buf_clean_up(&words->dollars);
-    buf_clean_up(&words->command);
-    buf_clean_up(&words->doubt);
-    buf_clean_up(&words->target);
-    buf_clean_up(&words->of_target);
-    buf_clean_up(&words->of_way);
-    buf_clean_up(&words->filter);
+    struct buf *all[] = {&words->steps[0], &words->steps[1], &words->cost,   &words->exception,
+                         &words->bound,    &words->paid,     &words->rcu,    &words->dollars,
+                         &words->command,  &words->hint,     &words->target, &words->of_target,
+                         &words->of_way,   &words->filter};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        buf_clean_up(all[i]);
 }
 
-/* Appends what READ asks, in words and as a command behind those before. */
+/* Appends READ, as words and as a command behind those before. */
 static void explain_add_read(struct explain_words *words, const struct source_ops *source,
                              const struct read *read, struct span options, const char *choose)
 {
@@ -121,9 +98,9 @@ static void explain_add_read(struct explain_words *words, const struct source_op
     step->failed = step->failed || !read || where.failed;
 }
 
-/* What is read at a place without a plan. */
-static void explain_find_words_of_table(struct explain_words *words, const struct tree *tree,
-                                        const struct place *place, bool scans)
+/* Of a place without a plan. */
+static void explain_add_table_reads(struct explain_words *words, const struct tree *tree,
+                                    const struct place *place, bool scans)
 {
     CLEAN_UP(buf_clean_up) struct buf options = {0};
     const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
@@ -141,21 +118,73 @@ static void explain_find_words_of_table(struct explain_words *words, const struc
     read_destroy(read);
 }
 
-static void explain_find_price(struct explain_words *words, const struct place *place,
-                               const struct cost *cost)
+/* Adds the selection to the steps in which it is tested. */
+static void explain_add_selection(struct explain_words *words, const struct plan *plan)
 {
-    double price = place->environment ? place->environment->price : MAP_PRICE;
+    const struct selection *selection = plan->selection;
+    struct buf *last = &words->steps[words->step_count - 1];
+    if (!selection)
+        return;
+    if (selection->filter)
+        cond_write_words(selection->filter, &words->filter);
+    if (plan->parts.early.child_count > 0) {
+        buf_add_text(&words->steps[0], "; only those with ");
+        cond_write_words(&plan->parts.early, &words->steps[0]);
+    }
+    if (plan->parts.late)
+        buf_printf(last, "; only those with %s", buf_text(&words->filter));
+    bool here = plan->parts.early.child_count > 0 || plan->parts.late;
+    if (selection->limit > 0 && (here || plan->query->limit != selection->limit))
+        buf_printf(last, ", at most %lu", (unsigned long)selection->limit);
+}
+
+static void explain_add_plan(struct explain_words *words, const struct tree *tree,
+                             const struct place *place, const struct explanation *explanation)
+{
+    CLEAN_UP(buf_clean_up) struct buf options = {0};
+    const struct plan *plan = explanation->price.plan;
+    const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
+    if (plan->query)
+        source->write_words(plan->query, KEYS_OF_READ, &words->steps[words->step_count++]);
+    if (plan->index_suffices)
+        buf_add_text(&words->steps[0],
+                     plan->counts ? ", counted in the index" : ", which holds all columns");
+    if (explanation->items) {
+        bool each = plan->kind == PLAN_LIST;
+        enum read_keys again = each ? KEYS_FROM_ANSWER : KEY_FROM_ANSWER;
+        struct buf *step = &words->steps[words->step_count++];
+        source->write_words(explanation->items, plan->reads_again ? again : KEYS_OF_READ, step);
+        buf_add_text(step, !each              ? ""
+                           : plan->parts.late ? ", which are tested"
+                                              : ", for contents and sizes");
+    }
+    explain_add_selection(words, plan);
+    struct equal_command command = {
+        .plan = plan,
+        .items = explanation->items,
+        .source = source,
+        .options = buf_text(&options),
+        .own = explanation->own,
+        .own_count = explanation->own_count,
+    };
+    equal_command_write(&command, &words->command);
+    words->command.failed |= options.failed;
+}
+
+/* False when memory ran out. */
+static bool explain_find_words(struct explain_words *words, const struct tree *tree,
+                               const struct place *place, const struct explanation *explanation)
+{
+    const struct price *price = &explanation->price;
+    const struct cost *cost = &price->cost;
+    double dollars = place->environment ? place->environment->price : MAP_PRICE;
     cost_write(cost, &words->cost);
     cost_write_exception(cost, &words->exception);
     cost_write_json(cost, &words->bound);
-    cost_write_rcu(cost, price, &words->paid);
+    cost_write_rcu(cost, dollars, &words->paid);
     cost_write_rcu_json(cost, &words->rcu);
-    cost_write_dollars_json(cost, price, &words->dollars);
-}
-
-static void explain_find_words_of_links(struct explain_words *words, const struct tree *tree,
-                                        const struct place *place, const struct price *price)
-{
+    cost_write_dollars_json(cost, dollars, &words->dollars);
+    near_miss_write(place, &words->hint);
     if (place->kind == PLACE_LINK) {
         links_write(place, &tree->names, &words->target);
         cost_write(&price->target, &words->of_target);
@@ -165,154 +194,94 @@ static void explain_find_words_of_links(struct explain_words *words, const struc
     }
     if (place->way.requests > 0 || place->way.pages > 0)
         cost_write(&place->way, &words->of_way);
-}
-
-/* What is tested here, behind the step that gives it. */
-static void explain_add_requested(struct explain_words *words, const struct plan *plan)
-{
-    struct buf *last = &words->steps[words->step_count - 1];
-    if (!plan->selection)
-        return;
-    if (plan->selection->filter)
-        cond_write_words(plan->selection->filter, &words->filter);
-    if (plan->parts.early.child_count > 0) {
-        buf_add_text(&words->steps[0], "; of these only those with ");
-        cond_write_words(&plan->parts.early, &words->steps[0]);
-    }
-    if (plan->parts.late)
-        buf_printf(last, "; of these only those with %s", buf_text(&words->filter));
-    bool here = plan->parts.early.child_count > 0 || plan->parts.late;
-    if (plan->selection->limit > 0 && (here || plan->query->limit != plan->selection->limit))
-        buf_printf(last, ", at most %lu", (unsigned long)plan->selection->limit);
-}
-
-/* False when memory ran out. */
-static bool explain_find_words(struct explain_words *words, const struct tree *tree,
-                               const struct place *place, const struct explanation *explanation)
-{
-    CLEAN_UP(buf_clean_up) struct buf options = {0};
-    explain_find_price(words, place, &explanation->price.cost);
-    near_miss_write(place, &words->doubt);
-    explain_find_words_of_links(words, tree, place, &explanation->price);
-    if (!explanation->price.plan)
-        explain_find_words_of_table(words, tree, place, explanation->price.cost.scans);
-    if (explanation->price.plan) {
-        const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
-        if (explanation->price.plan->query)
-            source->write_words(explanation->price.plan->query, KEYS_OF_READ,
-                                &words->steps[words->step_count++]);
-        if (explanation->price.plan->index_suffices)
-            buf_add_text(&words->steps[0], explanation->price.plan->counts
-                                               ? ", counted in the index"
-                                               : ", which holds all columns");
-        if (explanation->items) {
-            bool each = explanation->price.plan->kind == PLAN_LIST;
-            enum read_keys again = each ? KEYS_FROM_ANSWER : KEY_FROM_ANSWER;
-            struct buf *step = &words->steps[words->step_count++];
-            source->write_words(explanation->items,
-                                explanation->price.plan->reads_again ? again : KEYS_OF_READ, step);
-            bool late = explanation->price.plan->parts.late;
-            buf_add_text(step, !each  ? ""
-                               : late ? ", which are tested"
-                                      : ", for contents and sizes");
-        }
-        explain_add_requested(words, explanation->price.plan);
-        struct command_of command = {
-            .plan = explanation->price.plan,
-            .items = explanation->items,
-            .source = source,
-            .options = buf_text(&options),
-            .own = explanation->own,
-            .own_count = explanation->own_count,
-        };
-        command_write(&command, &words->command);
-    }
+    if (price->plan)
+        explain_add_plan(words, tree, place, explanation);
+    else
+        explain_add_table_reads(words, tree, place, cost->scans);
     return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
            !words->exception.failed && !words->bound.failed && !words->command.failed &&
            !words->paid.failed && !words->rcu.failed && !words->dollars.failed &&
-           !words->doubt.failed && !words->filter.failed && !words->target.failed &&
-           !words->of_target.failed && !words->of_way.failed && !options.failed;
+           !words->hint.failed && !words->filter.failed && !words->target.failed &&
+           !words->of_target.failed && !words->of_way.failed;
 }
 
-/* Whether less is shown, or sent, than is read and paid for. */
-static bool explain_saves_nothing(const struct explanation *explanation)
+static void explain_write_line(struct buf *out, const char *head, const struct buf *text)
 {
-    const struct plan *plan = explanation->price.plan;
-    return explanation->price.cost.filters || (plan && (plan->attribute.size > 0 || plan->counts));
+    if (text->size)
+        buf_printf(out, "%s%s\n", head, buf_text(text));
 }
 
 static void explain_write_text(struct buf *out, const struct place *place,
                                const struct explanation *explanation, struct span path,
                                const struct explain_words *words)
 {
+    const struct price *price = &explanation->price;
+    const struct plan *plan = price->plan;
     buf_add_span(out, path);
     buf_add_char(out, '\n');
-    explain_write_param_lines(out, place);
-    if (words->doubt.size)
-        buf_printf(out, "note   %s\n", buf_text(&words->doubt));
+    for (size_t i = 0; i < place->bindings.count; i++) {
+        buf_printf(out, "  %-16s ", place->bindings.items[i].param);
+        json_write_string(out, place->bindings.items[i].value);
+        buf_add_char(out, '\n');
+    }
+    explain_write_line(out, "note   ", &words->hint);
     if (words->filter.size)
-        buf_add_text(out,
-                     "note   a filter saves nothing: what it leaves out is read, and paid for\n");
+        buf_add_text(out, "note   a filter does not reduce the cost: all items are read and "
+                          "charged\n");
     for (size_t i = 0; i < words->step_count; i++)
         buf_printf(out, "reads  %zu. %s\n", i + 1, buf_text(&words->steps[i]));
-    if (words->target.size)
-        buf_printf(out, "leads  %s\n", buf_text(&words->target));
+    explain_write_line(out, "leads  ", &words->target);
     buf_printf(out, "cost   %s\n", buf_text(&words->cost));
-    if (words->of_target.size)
-        buf_printf(out, "       of these for what it leads to: %s\n", buf_text(&words->of_target));
-    if (words->of_way.size)
-        buf_printf(out, "       of these for the links on the way: %s\n", buf_text(&words->of_way));
-    if (words->exception.size)
-        buf_printf(out, "       %s\n", buf_text(&words->exception));
-    if (words->paid.size)
-        buf_printf(out, "       %s\n", buf_text(&words->paid));
+    explain_write_line(out, "       of these for its target: ", &words->of_target);
+    explain_write_line(out, "       of these for the links on the way: ", &words->of_way);
+    explain_write_line(out, "       ", &words->exception);
+    explain_write_line(out, "       ", &words->paid);
+    /* Less may be shown, or sent, than is charged. */
+    bool shows_less = price->cost.filters || (plan && (plan->attribute.size > 0 || plan->counts));
     if (words->step_count && place->kind != PLACE_FACT)
-        buf_printf(out, "       %s read unit for each started 4 KB that is read%s\n",
-                   explanation->price.cost.consistent ? "1" : "0.5",
-                   explain_saves_nothing(explanation) ? ", be it shown or not" : "");
-    if (words->command.size)
-        buf_printf(out, "aws    %s\n", buf_text(&words->command));
+        buf_printf(out, "       %s RCU for each started 4 KB that is read%s\n",
+                   price->cost.consistent ? "1" : "0.5",
+                   shows_less ? ", whether it is shown or not" : "");
+    explain_write_line(out, "aws    ", &words->command);
 }
 
-static void explain_write_member(struct buf *out, const char *name, struct span text)
+static void explain_add_member(struct json_writer *json, const char *name, const struct buf *text)
 {
-    buf_printf(out, ",\n  \"%s\": ", name);
-    json_write_string(out, text);
+    if (text->size)
+        json_writer_add_string(json, name, buf_span(text));
+    json->out->failed |= text->failed;
+}
+
+static void explain_add_steps(struct json_writer *json, const struct explain_words *words)
+{
+    json_writer_begin_array(json, "reads", JSON_SPACED);
+    for (size_t i = 0; i < words->step_count; i++)
+        json_writer_add_string(json, NULL, buf_span(&words->steps[i]));
+    json_writer_end(json);
 }
 
 static void explain_write_json(struct buf *out, const struct place *place, struct span path,
                                const struct explain_words *words)
 {
-    buf_add_text(out, "{\n  \"path\": ");
-    json_write_string(out, path);
-    buf_add_text(out, ",\n  \"says\": {");
-    for (size_t i = 0; i < place->bindings.count; i++) {
-        buf_add_text(out, i ? ", " : "");
-        json_write_string(out, span_text(place->bindings.items[i].param));
-        buf_add_text(out, ": ");
-        json_write_string(out, place->bindings.items[i].value);
-    }
-    buf_add_char(out, '}');
-    if (words->doubt.size)
-        explain_write_member(out, "note", buf_span(&words->doubt));
-    if (words->filter.size)
-        explain_write_member(out, "filter", buf_span(&words->filter));
-    buf_add_text(out, ",\n  \"reads\": [");
-    for (size_t i = 0; i < words->step_count; i++) {
-        buf_add_text(out, i ? ", " : "");
-        json_write_string(out, buf_span(&words->steps[i]));
-    }
-    buf_add_char(out, ']');
-    if (words->target.size)
-        explain_write_member(out, "target", buf_span(&words->target));
-    buf_add_text(out, ",\n  \"cost\": ");
-    json_write_string(out, buf_span(&words->cost));
-    buf_printf(out, ",\n  \"bound\": %s", buf_text(&words->bound));
-    buf_printf(out, ",\n  \"units\": %s", buf_text(&words->rcu));
-    buf_printf(out, ",\n  \"dollars\": %s", buf_text(&words->dollars));
-    buf_add_text(out, ",\n  \"aws\": ");
-    json_write_string(out, buf_span(&words->command));
-    buf_add_text(out, "\n}\n");
+    struct json_writer json = json_writer_to(out);
+    json_writer_begin_object(&json, NULL, JSON_LINES);
+    json_writer_add_string(&json, "path", path);
+    json_writer_begin_object(&json, "says", JSON_SPACED);
+    for (size_t i = 0; i < place->bindings.count; i++)
+        json_writer_add_string(&json, place->bindings.items[i].param,
+                               place->bindings.items[i].value);
+    json_writer_end(&json);
+    explain_add_member(&json, "note", &words->hint);
+    explain_add_member(&json, "filter", &words->filter);
+    explain_add_steps(&json, words);
+    explain_add_member(&json, "target", &words->target);
+    json_writer_add_string(&json, "cost", buf_span(&words->cost));
+    json_writer_add_raw(&json, "bound", buf_span(&words->bound));
+    json_writer_add_raw(&json, "units", buf_span(&words->rcu));
+    json_writer_add_raw(&json, "dollars", buf_span(&words->dollars));
+    json_writer_add_string(&json, "aws", buf_span(&words->command));
+    json_writer_end(&json);
+    buf_add_char(out, '\n');
 }
 
 bool explain_write(const struct tree *tree, const struct place *place, struct span path, bool json,
@@ -331,98 +300,86 @@ bool explain_write(const struct tree *tree, const struct place *place, struct sp
     return !out->failed || error_no_memory(err);
 }
 
-static void explain_write_key(struct buf *out, const struct model *table, struct json item)
+/* @info of an item. */
+
+static void explain_add_time(struct json_writer *json, const char *name, int64_t wall_ms)
 {
-    buf_add_text(out, ",\n  \"key\": {");
+    CLEAN_UP(buf_clean_up) struct buf when = {0};
+    instant_write(&when, wall_ms);
+    explain_add_member(json, name, &when);
+}
+
+static void explain_add_key(struct json_writer *json, const struct model *table, struct json item)
+{
+    json_writer_begin_object(json, "key", JSON_SPACED);
     for (size_t i = 0; i < table->key_count; i++) {
-        struct span name = span_text(table->keys[i].attribute);
-        struct json typed = item_attribute(item, name);
-        buf_add_text(out, i ? ", " : "");
-        json_write_string(out, name);
-        buf_add_text(out, ": ");
-        buf_add_span(out, json_present(typed) ? json_raw(typed) : SPAN_LITERAL("null"));
+        struct json typed = item_attribute(item, span_text(table->keys[i].attribute));
+        json_writer_add_raw(json, table->keys[i].attribute,
+                            json_present(typed) ? json_raw(typed) : SPAN_LITERAL("null"));
     }
-    buf_add_char(out, '}');
+    json_writer_end(json);
 }
 
-static void explain_write_origin(struct buf *out, const struct tree *tree,
-                                 const struct record *record, double found_units)
+/* If only the index's entry is stale, the time since when is not known. */
+static void explain_add_stale(struct json_writer *json, const struct place *place,
+                              const struct record_origin *origin, int64_t age_ms,
+                              const struct error *stale)
 {
-    const struct record_origin *origin = record_origin(record);
-    struct clock *clock = loop_clock(tree->loop);
-    struct version version = record_version(record);
-    CLEAN_UP(buf_clean_up) struct buf when = {0}, digest = {0};
-    instant_write(&when, origin->fetched_wall_ms);
-    digest_hex(&digest, version.bytes, VERSION_SIZE);
-    out->failed = out->failed || when.failed || digest.failed;
-    explain_write_member(out, "fetched", buf_span(&when));
-    buf_printf(out, ",\n  \"age_ms\": %lld",
-               (long long)(clock->now_ms(clock) - origin->fetched_ms));
-    bool is_known = origin->capacity >= 0 && found_units >= 0;
-    const struct spent spent = {is_known ? origin->capacity + found_units : 0, origin->doubted};
-    buf_add_text(out, ",\n  ");
-    if (is_known || origin->doubted > 0)
-        spent_write_json(&spent, "capacity", out);
-    else
-        buf_add_text(out, "\"capacity\": null");
-    explain_write_member(out, "version", buf_span(&digest));
-    explain_write_member(out, "request_id", span_text(origin->request_id));
-}
-
-/* Since when it has been too old; where its index alone is, nobody can tell. */
-static void explain_write_stale(struct buf *out, const struct tree *tree, const struct place *place,
-                                const struct record *record, const struct error *stale)
-{
-    const struct record_origin *origin = record_origin(record);
-    struct clock *clock = loop_clock(tree->loop);
     int64_t ttl_ms = place->route->file->ttl_ms;
-    CLEAN_UP(buf_clean_up) struct buf since = {0};
-    buf_add_text(out, ",\n  \"stale\": {");
-    if (clock->now_ms(clock) - origin->fetched_ms >= ttl_ms) {
-        instant_write(&since, origin->fetched_wall_ms + ttl_ms);
-        buf_add_text(out, "\"since\": ");
-        json_write_string(out, buf_span(&since));
-        buf_add_text(out, ", ");
-    }
-    buf_add_text(out, "\"why\": ");
-    json_write_string(out, span_text(stale->text));
-    buf_add_char(out, '}');
-    out->failed = out->failed || since.failed;
+    json_writer_begin_object(json, "stale", JSON_SPACED);
+    if (age_ms >= ttl_ms)
+        explain_add_time(json, "since", origin->fetched_wall_ms + ttl_ms);
+    json_writer_add_text(json, "why", stale->text);
+    json_writer_end(json);
 }
 
-bool explain_write_info(const struct tree *tree, const struct place *place,
-                        const struct record *record, double found_units, const struct error *stale,
-                        struct buf *out)
+static bool explain_write_item_info(const struct tree *tree, const struct place *place,
+                                    const struct record *record, double found_units,
+                                    const struct error *stale, struct buf *out)
 {
     CLEAN_UP(explain_explanation_clean_up) struct explanation explanation = {0};
     CLEAN_UP(explain_words_clean_up) struct explain_words words = {0};
-    const char *index = place->route->file->index ? place->route->file->index->name : NULL;
-    if (!explain_explanation_init(&explanation, tree, place, NULL))
+    CLEAN_UP(buf_clean_up) struct buf digest = {0};
+    const struct record_origin *origin = record_origin(record);
+    const struct map_index *index = place->route->file->index;
+    struct version version = record_version(record);
+    struct clock *clock = loop_clock(tree->loop);
+    int64_t age_ms = clock->now_ms(clock) - origin->fetched_ms;
+    if (!explain_explanation_init(&explanation, tree, place, NULL) ||
+        !explain_find_words(&words, tree, place, &explanation))
         return false;
-    if (!explain_find_words(&words, tree, place, &explanation))
-        return false;
-    buf_add_text(out, "{\n  \"table\": ");
-    json_write_string(out, span_text(explanation.price.plan->table_name));
-    if (explanation.price.plan->query && index)
-        explain_write_member(out, "index", span_text(index));
-    explain_write_key(out, place->table, record_item(record));
-    buf_add_text(out, ",\n  \"reads\": [");
-    for (size_t i = 0; i < words.step_count; i++) {
-        buf_add_text(out, i ? ", " : "");
-        json_write_string(out, buf_span(&words.steps[i]));
-    }
-    buf_add_char(out, ']');
-    explain_write_member(out, "aws", buf_span(&words.command));
-    explain_write_origin(out, tree, record, found_units);
+    const struct plan *plan = explanation.price.plan;
+    struct json_writer json = json_writer_to(out);
+    json_writer_begin_object(&json, NULL, JSON_LINES);
+    json_writer_add_text(&json, "table", plan->table_name);
+    if (plan->query && index)
+        json_writer_add_text(&json, "index", index->name);
+    explain_add_key(&json, place->table, record_item(record));
+    explain_add_steps(&json, &words);
+    json_writer_add_string(&json, "aws", buf_span(&words.command));
+    explain_add_time(&json, "fetched", origin->fetched_wall_ms);
+    json_writer_add_integer(&json, "age_ms", age_ms);
+    bool is_known = origin->capacity >= 0 && found_units >= 0;
+    const struct spent spent = {is_known ? origin->capacity + found_units : 0, origin->doubted};
+    if (is_known || origin->doubted > 0)
+        spent_write_members(&spent, "capacity", &json);
+    else
+        json_writer_add_null(&json, "capacity");
+    digest_hex(&digest, version.bytes, VERSION_SIZE);
+    explain_add_member(&json, "version", &digest);
+    json_writer_add_text(&json, "request_id", origin->request_id);
     if (stale)
-        explain_write_stale(out, tree, place, record, stale);
-    buf_add_text(out, "\n}\n");
+        explain_add_stale(&json, place, origin, age_ms, stale);
+    json_writer_end(&json);
+    buf_add_char(out, '\n');
     return !out->failed;
 }
 
-/* Which names of the directory the listing does not show. */
-static void explain_write_not_listed(const struct tree *tree, const struct place *place,
-                                     const struct error *left_out, struct buf *out)
+/* @info of a listing. */
+
+/* Adds the names that the listing does not show. */
+static void explain_add_not_listed(struct json_writer *json, const struct tree *tree,
+                                   const struct place *place, const struct error *left_out)
 {
     struct error why;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -430,46 +387,58 @@ static void explain_write_not_listed(const struct tree *tree, const struct place
         buf_add_text(&text, left_out->text);
     if (!tree_lists_all(tree, place, &why))
         buf_printf(&text, "%s%s", text.size ? "; " : "", why.text);
-    if (text.size > 0)
-        explain_write_member(out, "not_listed", buf_span(&text));
-    out->failed = out->failed || text.failed;
+    explain_add_member(json, "not_listed", &text);
 }
 
-/* Where the listing's @count is made, if no item is read for it. */
-static void explain_write_where_counted(const struct place *place, struct buf *out)
+/* Adds a note if the listing's @count reads no item. */
+static void explain_add_count(struct json_writer *json, const struct place *place)
 {
     struct place *counted = place_copy_as(place, COMPANION_COUNT);
     const struct plan *plan = counted ? place_plan(counted, NULL) : NULL;
     if (plan && plan->query->index && !plan->reads_again)
-        explain_write_member(out, "count", SPAN_LITERAL("counted in the index"));
-    out->failed = out->failed || !plan;
+        json_writer_add_text(json, "count", "counted in the index");
+    json->out->failed = json->out->failed || !plan;
     place_destroy(counted);
 }
 
-/* What a form took that was read lately: its query, and its records where these are read again. */
-static void explain_write_form_read(struct buf *out, const struct tree_list_stats *stats,
-                                    bool is_known, bool has_records)
+/* Adds the cost of FORM, a companion of the listing. "read" is what it took, if it was read lately,
+ * or would take the same. */
+static bool explain_add_form(struct json_writer *json, const struct tree *tree,
+                             const struct place *form, const char *name,
+                             const struct tree_list_stats *stats)
 {
-    struct spent spent = stats->spent;
-    unsigned requests = stats->requests;
-    buf_add_text(out, ", \"read\": ");
-    if (!is_known) {
-        buf_add_text(out, "null");
-        return;
+    CLEAN_UP(price_clean_up) struct price price = {0};
+    CLEAN_UP(buf_clean_up) struct buf cost = {0};
+    bool is_names = form->kind == PLACE_DIRECTORY;
+    if (!price_init(&price, form, &tree->names, NULL))
+        return false;
+    if (is_names) { /* they need no contents */
+        price.cost.batches = false;
+        price.cost.rcu.record = 0;
     }
-    if (has_records) {
-        spent_add(&spent, &stats->records.spent);
-        requests += stats->records.requests;
+    cost_write(&price.cost, &cost);
+    json_writer_begin_object(json, name, JSON_SPACED);
+    explain_add_member(json, "cost", &cost);
+    cost_write_rcu_json(&price.cost, json_writer_add_value(json, "units"));
+    bool again = price.plan && price.plan->reads_again && !is_names;
+    if (form->companion == COMPANION_COUNT || (again && !stats->has_records)) {
+        json_writer_add_null(json, "read");
+    } else {
+        struct spent spent = stats->spent;
+        if (again)
+            spent_add(&spent, &stats->records.spent);
+        json_writer_begin_object(json, "read", JSON_SPACED);
+        json_writer_add_integer(json, "requests",
+                                stats->requests + (again ? stats->records.requests : 0));
+        spent_write_members(&spent, "capacity", json);
+        json_writer_end(json);
     }
-    buf_printf(out, "{\"requests\": %u, ", requests);
-    spent_write_json(&spent, "capacity", out);
-    buf_add_char(out, '}');
+    json_writer_end(json);
+    return true;
 }
 
-/* What each form of the listing at PLACE costs: names, and the files made of it. READ is what it
- * took, if it was read lately, or would not take anything else. */
-static bool explain_write_forms(struct buf *out, const struct tree *tree, const struct place *place,
-                                const struct tree_list_stats *stats)
+static bool explain_add_forms(struct json_writer *json, const struct tree *tree,
+                              const struct place *place, const struct tree_list_stats *stats)
 {
     static const struct {
         const char *name;
@@ -478,74 +447,59 @@ static bool explain_write_forms(struct buf *out, const struct tree *tree, const 
         {"names", COMPANION_NONE},   {"@jsonl", COMPANION_JSONL}, {"@csv", COMPANION_CSV},
         {"@table", COMPANION_TABLE}, {"@count", COMPANION_COUNT}, {"@summary", COMPANION_SUMMARY},
     };
-    buf_add_text(out, ",\n  \"forms\": {");
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        CLEAN_UP(price_clean_up) struct price price = {0};
-        CLEAN_UP(buf_clean_up) struct buf cost = {0};
+    bool ok = true;
+    json_writer_begin_object(json, "forms", JSON_LINES);
+    for (size_t i = 0; ok && i < sizeof forms / sizeof forms[0]; i++) {
         struct place *form = place_copy_as(place, forms[i].companion);
-        if (!form || !price_init(&price, form, &tree->names, NULL)) {
-            place_destroy(form);
-            return false;
-        }
-        bool is_names = form->kind == PLACE_DIRECTORY;
-        if (is_names) { /* contents are not read for them */
-            price.cost.batches = false;
-            price.cost.rcu.record = 0;
-        }
-        cost_write(&price.cost, &cost);
-        buf_printf(out, "%s\n    \"%s\": {\"cost\": ", i ? "," : "", forms[i].name);
-        json_write_string(out, buf_span(&cost));
-        buf_add_text(out, ", \"units\": ");
-        cost_write_rcu_json(&price.cost, out);
-        bool again = price.plan && price.plan->reads_again && !is_names;
-        bool is_known = form->companion != COMPANION_COUNT && (!again || stats->has_records);
-        explain_write_form_read(out, stats, is_known, again);
-        buf_add_char(out, '}');
-        out->failed = out->failed || cost.failed;
+        ok = form && explain_add_form(json, tree, form, forms[i].name, stats);
         place_destroy(form);
     }
-    buf_add_text(out, "\n  }");
-    return true;
+    json_writer_end(json);
+    return ok;
 }
 
-bool explain_write_list_info(const struct tree *tree, const struct place *place,
-                             const struct tree_listing *listing, const struct error *left_out,
-                             struct buf *out)
+static bool explain_write_list_info(const struct tree *tree, const struct place *place,
+                                    const struct tree_listing *listing,
+                                    const struct error *left_out, struct buf *out)
 {
     CLEAN_UP(explain_explanation_clean_up) struct explanation explanation = {0};
     CLEAN_UP(explain_words_clean_up) struct explain_words words = {0};
-    CLEAN_UP(buf_clean_up) struct buf when = {0};
     struct tree_list_stats stats = tree_list_stats(listing);
     struct clock *clock = loop_clock(tree->loop);
     struct error note;
     if (!explain_explanation_init(&explanation, tree, place, NULL) ||
         !explain_find_words(&words, tree, place, &explanation))
         return false;
-    buf_add_text(out, "{\n  \"table\": ");
-    json_write_string(out, span_text(explanation.price.plan->table_name));
-    if (explanation.price.plan->query->index)
-        explain_write_member(out, "index", span_text(explanation.price.plan->query->index));
-    buf_add_text(out, ",\n  \"reads\": [");
-    for (size_t i = 0; i < words.step_count; i++) {
-        buf_add_text(out, i ? ", " : "");
-        json_write_string(out, buf_span(&words.steps[i]));
-    }
-    buf_add_char(out, ']');
-    explain_write_member(out, "cost", buf_span(&words.cost));
-    if (!explain_write_forms(out, tree, place, &stats))
+    const struct plan *plan = explanation.price.plan;
+    struct json_writer json = json_writer_to(out);
+    json_writer_begin_object(&json, NULL, JSON_LINES);
+    json_writer_add_text(&json, "table", plan->table_name);
+    if (plan->query->index)
+        json_writer_add_text(&json, "index", plan->query->index);
+    explain_add_steps(&json, &words);
+    json_writer_add_string(&json, "cost", buf_span(&words.cost));
+    if (!explain_add_forms(&json, tree, place, &stats))
         return false;
-    explain_write_member(out, "aws", buf_span(&words.command));
-    buf_printf(out, ",\n  \"records\": %zu,\n  \"skipped\": %zu", stats.entries, stats.skipped);
-    explain_write_where_counted(place, out);
+    json_writer_add_string(&json, "aws", buf_span(&words.command));
+    json_writer_add_integer(&json, "records", (int64_t)stats.entries);
+    json_writer_add_integer(&json, "skipped", (int64_t)stats.skipped);
+    explain_add_count(&json, place);
     if (tree_list_note(listing, &note))
-        explain_write_member(out, stats.skipped ? "skipped_why" : "note", span_text(note.text));
-    explain_write_not_listed(tree, place, left_out, out);
-    buf_printf(out, ",\n  \"pages\": %u,\n  \"requests\": %u,\n  ", stats.pages, stats.requests);
-    spent_write_json(&stats.spent, "capacity", out);
-    instant_write(&when, stats.age.since_wall_ms);
-    explain_write_member(out, "fetched", buf_span(&when));
-    buf_printf(out, ",\n  \"age_ms\": %lld,\n  \"took_ms\": %lld\n}\n",
-               (long long)(clock->now_ms(clock) - stats.age.since_ms),
-               (long long)stats.age.took_ms);
-    return !out->failed && !when.failed;
+        json_writer_add_text(&json, stats.skipped ? "skipped_why" : "note", note.text);
+    explain_add_not_listed(&json, tree, place, left_out);
+    json_writer_add_integer(&json, "pages", stats.pages);
+    json_writer_add_integer(&json, "requests", stats.requests);
+    spent_write_members(&stats.spent, "capacity", &json);
+    explain_add_time(&json, "fetched", stats.age.since_wall_ms);
+    json_writer_add_integer(&json, "age_ms", clock->now_ms(clock) - stats.age.since_ms);
+    json_writer_add_integer(&json, "took_ms", stats.age.took_ms);
+    json_writer_end(&json);
+    buf_add_char(out, '\n');
+    return !out->failed;
 }
+
+const struct tree_texts describe_texts = {
+    .write_readme = readme_write,
+    .write_item_info = explain_write_item_info,
+    .write_list_info = explain_write_list_info,
+};

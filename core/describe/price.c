@@ -12,7 +12,7 @@ void price_clean_up(struct price *price)
     *price = (struct price){0};
 }
 
-/* What reading what the link leads to costs, were it there. */
+/* Adds the cost of reading the link's target. False when memory ran out. */
 static bool price_add_target(struct price *price, const struct place *place,
                              const struct place_options *names)
 {
@@ -46,7 +46,7 @@ bool price_init(struct price *price, const struct place *place, const struct pla
             price->cost.tables |= !format_is_literal(&each->name);
     price->cost.tables |= place->kind == PLACE_TABLES;
     price->cost.described = place->table_name != NULL;
-    /* The description tells the schema. */
+    /* The schema is part of the description. */
     if (place->kind == PLACE_FACT && place->fact != FACT_SCHEMA)
         price->cost.requests = (unsigned)fact_read_count(place->fact);
     bool scans = place->kind == PLACE_DIRECTORY && names->scan && place_key_step(place);
@@ -55,7 +55,7 @@ bool price_init(struct price *price, const struct place *place, const struct pla
         price->cost.rcu.scan = cost_bound_scan(names->scan->bytes, KEY_SCAN_SEGMENTS);
         price->cost.rcu.least = KEY_SCAN_SEGMENTS * cost_bound_item(0, false);
     }
-    if (place->selection) /* of the records alone */
+    if (place->selection) /* without the directory's other entries */
         return true;
     if (!declared_files_init(&price->files, place, names, price->plan, err))
         return false;

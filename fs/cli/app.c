@@ -8,7 +8,7 @@
 
 #include "core/base/crypto.h"
 #include "core/base/printable.h"
-#include "core/describe/texts.h"
+#include "core/describe/explain.h"
 #include "core/json/writer.h"
 #include "core/map/map.h"
 #include "core/read/resolve.h"

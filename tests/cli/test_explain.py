@@ -202,8 +202,8 @@ def test_one_attribute_costs_what_its_record_does(ddbfs):
     """A projection saves nothing, and neither does a filter."""
     whole, part = f"/prod/shops/{DOMAIN}/SETTINGS", f"/prod/shops/{DOMAIN}/SETTINGS@/active_index"
     assert explained(ddbfs, part)["units"] == explained(ddbfs, whole)["units"]
-    assert "for each started 4 KB that is read, be it shown or not" in ddbfs("explain", part).text
-    assert "be it shown or not" not in ddbfs("explain", whole).text
+    assert "for each started 4 KB that is read, whether it is shown or not" in ddbfs("explain", part).text
+    assert "whether it is shown or not" not in ddbfs("explain", whole).text
 
 
 def test_secret_is_in_no_explanation(ddbfs):

@@ -124,7 +124,7 @@ def test_explain_says_where_a_link_leads_and_what_that_costs(ddbfs):
 
 def test_explain_tells_the_links_on_the_way(ddbfs):
     told = ddbfs("explain", f"{JOB}@links/settings@links/shop").text
-    assert "of these for what it leads to: 1 request a page of up to 1 MB\n" in told
+    assert "of these for its target: 1 request a page of up to 1 MB\n" in told
     assert "of these for the links on the way: 2 requests\n" in told
 
 

@@ -1,7 +1,7 @@
 /* A whole tree for tests. */
 #include "tests/unit/scene.h"
 
-#include "core/describe/texts.h"
+#include "core/describe/explain.h"
 
 #define JOBS "prod-EcomIndexerJobsTable"
 #define SETTINGS "prod-EcomIndexSettingsTable"

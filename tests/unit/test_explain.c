@@ -55,7 +55,7 @@ static void test_a_job_by_id(void)
                 "       1 more a page of up to 1 MB (at most 129 RCU), only if items that do "
                 "not count are in between\n"
                 "       0.5 RCU if nothing is found, at most 52: about $0.0000065 on demand\n"
-                "       0.5 read unit for each started 4 KB that is read\n");
+                "       0.5 RCU for each started 4 KB that is read\n");
 }
 
 static void test_the_command_of_two_steps_is_one(void)
@@ -68,7 +68,7 @@ static void test_the_command_of_two_steps_is_one(void)
         "'{\"#n0\":\"job_id\"}' --expression-attribute-values '{\":v0\":{\"S\":\"1f3c\"}}' "
         "--profile p | jq -ac '.Items | map(select((.\"pk\".S | "
         "test(\"\\\\APLATFORM#[^#]*#SHOP#[^#]*\\\\z\")) and (.\"sk\".S | "
-        "test(\"\\\\AJOB#[^#]*#1f3c\\\\z\")))) | if length > 1 then error(\"several records "
+        "test(\"\\\\AJOB#[^#]*#1f3c\\\\z\")))) | if length > 1 then error(\"several items "
         "answer\") else .[0] // empty end | {\"pk\", \"sk\"}' | while IFS= read -r key; do "
         "aws dynamodb get-item --table-name prod-EcomIndexerJobsTable --key \"$key\" --profile p; "
         "done\n");
@@ -84,7 +84,7 @@ static void test_a_record_by_key(void)
                 "\"INDEX#products\"\n"
                 "cost   1 request\n"
                 "       0.5 RCU if nothing is found, at most 50: about $0.0000063 on demand\n"
-                "       0.5 read unit for each started 4 KB that is read\n");
+                "       0.5 RCU for each started 4 KB that is read\n");
     check_command("/prod/index-settings/kl7/products",
                   "aws dynamodb get-item --table-name prod-EcomIndexSettingsTable --key "
                   "'{\"pk\":{\"S\":\"kl7\"},\"sk\":{\"S\":\"INDEX#products\"}}' --profile p\n");
@@ -235,8 +235,8 @@ static void test_a_filter_may_cost_every_page(void)
     scene_close(&scene);
     CHECK_HAS(buf_text(&got), "cost   1 request a page of up to 1 MB\n");
     CHECK_HAS(buf_text(&got),
-              "       0.5 read unit for each started 4 KB that is read, be it shown "
-              "or not\n");
+              "       0.5 RCU for each started 4 KB that is read, whether it is "
+              "shown or not\n");
 }
 
 static void test_consistent_reads_cost_more(void)
