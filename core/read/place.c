@@ -192,7 +192,7 @@ static bool place_describe_no_listing(const struct place *place, struct error *e
     size_t room = 9;
     if (!place_is_directory(place))
         return error_set(err, ERROR_INVALID,
-                         "is one file, and no listing of items; use counts, limits and filters "
+                         "is no listing of items, but one file; use counts, limits and filters "
                          "with a directory that lists items");
     if (place->kind != PLACE_DIRECTORY)
         return error_set(err, ERROR_INVALID,
