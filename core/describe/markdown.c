@@ -25,7 +25,7 @@ static void markdown_cut(struct buf *text)
     buf_add_text(text, "…");
 }
 
-/* A code span ends at as many backticks as it began with; the blank that may stand behind the first
+/* A code span ends with the same number of backticks as it begins with. A blank behind the first
  * and before the last of them is no part of it. */
 void markdown_add_code(struct buf *out, struct span text)
 {
@@ -42,7 +42,7 @@ void markdown_add_code(struct buf *out, struct span text)
     buf_add_repeated(out, '`', ticks);
 }
 
-/* JSON's strings are YAML's, too. */
+/* A JSON string is a YAML string, too. */
 void markdown_add_yaml(struct buf *out, struct span text)
 {
     CLEAN_UP(buf_clean_up) struct buf plain = {0}, json = {0};

@@ -1,22 +1,21 @@
-/* What others have written, within a Markdown document: shown as it is, and never part of the
- * document's own structure. */
+/* Foreign texts in a Markdown document: shown as they are, and never part of its structure. */
 #ifndef DDBFS_CORE_DESCRIBE_MARKDOWN_H
 #define DDBFS_CORE_DESCRIBE_MARKDOWN_H
 
 #include "core/base/buf.h"
 #include "core/base/span.h"
 
-/* How much of one text is shown: what is cut off ends in "…". */
+/* Of one text; a longer one is cut and ends in "…". */
 enum { MARKDOWN_MOST_BYTES = 300 };
 
-/* Appends TEXT as code within a line: nothing in it is Markdown, whatever it holds. Line ends and
- * what a terminal would act on are escaped. */
+/* Appends TEXT as code within a line, so that nothing in it is Markdown. Line ends and control
+ * characters are escaped. */
 void markdown_add_code(struct buf *out, struct span text);
 
-/* Appends TEXT as a YAML string on one line, without what front matter must not hold. */
+/* Appends TEXT as a YAML string on one line, without < and >, which front matter must not have. */
 void markdown_add_yaml(struct buf *out, struct span text);
 
-/* How many lines TEXT has. */
+/* The number of lines of TEXT. */
 size_t markdown_lines(const struct buf *text);
 
 #endif

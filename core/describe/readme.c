@@ -18,8 +18,7 @@ static void readme_write_pattern(const struct place *directory, const struct rou
     CLEAN_UP(buf_clean_up) struct buf path = {0}, words = {0}, window = {0}, order = {0};
     struct cost cost;
     route_words_path(route, &path);
-    bool told = route_words_cost(directory, route, pattern, names, &cost);
-    out->failed = out->failed || !told;
+    out->failed = !route_words_cost(directory, route, pattern, names, &cost) || out->failed;
     cost_write(&cost, &words);
     buf_add_text(&words, "; ");
     cost_write_most(&cost, &words);
@@ -53,8 +52,8 @@ static void readme_write_patterns(const struct place *directory, const struct ro
             readme_write_patterns(directory, child, names, sets, out);
 }
 
-/* Windows that are written, but for those that BASE (or NULL) has as well. */
-struct window_writing {
+/* Writes windows, except for those that BASE (or NULL) has as well. */
+struct readme_windows {
     const struct route *base;
     struct buf *out;
 };
@@ -62,7 +61,7 @@ struct window_writing {
 static void readme_write_window(void *arg, const struct route *window, struct span step,
                                 struct span shown)
 {
-    const struct window_writing *writing = arg;
+    const struct readme_windows *writing = arg;
     struct buf *out = writing->out;
     CLEAN_UP(buf_clean_up) struct buf order = {0};
     if (writing->base && window_sets_include(writing->base, step, shown))
@@ -80,22 +79,23 @@ static void readme_write_windows(const struct window_sets *sets, struct buf *out
 {
     if (sets->count > 0)
         buf_add_text(
-            out, "\nBelow a listing that is marked so, windows show a part of it. They open, and "
-                 "no ls\nshows them. One that shows a number of records is 1 request; another "
-                 "costs what a\npage of the listing costs, page by page.\n");
+            out,
+            "\nBelow a listing with this mark, windows show a part of it. They open, and no ls\n"
+            "shows them. One that shows a number of items is 1 request; another costs as\n"
+            "much as the listing, page by page.\n");
     for (size_t i = 0; i < sets->count; i++) {
         size_t base = window_sets_base(sets, i);
-        struct window_writing writing = {base < i ? sets->listings[base] : NULL, out};
+        struct readme_windows writing = {base < i ? sets->listings[base] : NULL, out};
         buf_printf(out, "\n  windows %zu", i + 1);
         if (base < i)
-            buf_printf(out, ": as windows %zu, and", base + 1);
+            buf_printf(out, ": those of windows %zu, and", base + 1);
         buf_add_char(out, '\n');
         out->failed =
             !window_sets_each(sets->listings[i], readme_write_window, &writing) || out->failed;
     }
 }
 
-/* Whether PARAM is asked for somewhere below ROUTE. */
+/* Whether PARAM is a part of a step below ROUTE. */
 static bool readme_is_below(const struct route *route, const char *param)
 {
     for (const struct route *child = route->children; child; child = child->next)
@@ -110,34 +110,35 @@ static void readme_write_hints(const struct place *place, struct buf *out)
         if (!readme_is_below(place->route, param->name))
             continue;
         if (param->only)
-            buf_printf(out, "\nOf {%s} there are, by the map, only:", param->name);
+            buf_printf(out, "\nThe map declares all values of {%s}:", param->name);
         else if (param->value_count)
-            buf_printf(out, "\nOf {%s} the map knows, and directories list:", param->name);
+            buf_printf(out,
+                       "\nThe map declares values of {%s}, which directories list:", param->name);
         for (size_t i = 0; i < param->value_count; i++) {
             buf_add_text(out, i ? ", " : " ");
             buf_add_span(out, param->values[i]);
         }
         if (param->value_count)
-            buf_add_text(out, ". Another value may be typed all the same.\n");
+            buf_add_text(out, ". Other values can be typed, too.\n");
         if (param->hint)
             buf_printf(out, "\n%s\n", param->hint);
     }
 }
 
-/* By which option a table's own keys would be listed, and what that reads. */
-static void readme_write_scan_option(const struct model_provider_description *told, struct buf *out)
+static void readme_write_scan_option(const struct model_provider_description *description,
+                                     struct buf *out)
 {
     buf_add_text(out, "--allow-scan lists them by reading the whole table");
-    if (told && told->item_count >= 0)
-        buf_printf(out, " (%lld item%s)", (long long)told->item_count,
-                   told->item_count == 1 ? "" : "s");
+    if (description && description->item_count >= 0)
+        buf_printf(out, " (%lld item%s)", (long long)description->item_count,
+                   description->item_count == 1 ? "" : "s");
     buf_add_text(out, ".\n");
 }
 
-/* Which names of CHILD the directory does not list, and the placeholder that stands for them. */
 static void readme_write_unlisted(const struct place *directory, const struct route *child,
                                   const struct place_options *names,
-                                  const struct model_provider_description *told, struct buf *out)
+                                  const struct model_provider_description *description,
+                                  struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf segment = {0}, name = {0};
     format_write(&child->segment, &segment);
@@ -145,60 +146,62 @@ static void readme_write_unlisted(const struct place *directory, const struct ro
     out->failed = out->failed || segment.failed || name.failed;
     const char *reason =
         listable_values(directory->table, child)
-            ? "is listed as far as the map knows its values; records may have others."
+            ? "lists only the values that the map declares; items may have others."
         : listable_follows_some(child, &directory->bindings) ||
                 listable_is_group(child, &directory->bindings)
-            ? "is listed as far as entries lead to it; there may be others."
+            ? "lists only the names that follow from entries; there may be others."
         : child == place_key_step(directory)
-            ? "can't be listed here: no key leads to all of them, and this never scans unasked."
-            : "can't be listed here: no key leads to all of them, and this never scans.";
+            ? "can't be listed here: no key leads to all names, and ddbfs does not scan by default."
+            : "can't be listed here: no key leads to all names, and ddbfs does not scan.";
     buf_printf(out, "%s %s\n", buf_text(&segment), reason);
     if (names->omit_placeholders)
-        buf_add_text(out, "No entry stands for them (unlistable=quiet). Type a name.\n");
+        buf_add_text(
+            out, "The directory has no placeholder for them (unlistable=quiet). Type a name.\n");
     else
-        buf_printf(
-            out, "The directory %s stands for them, and does not open (EOPNOTSUPP). Type a name.\n",
-            buf_text(&name));
+        buf_printf(out, "The placeholder %s does not open (EOPNOTSUPP). Type a name.\n",
+                   buf_text(&name));
     if (child == place_key_step(directory))
-        readme_write_scan_option(told, out);
+        readme_write_scan_option(description, out);
 }
 
 static void readme_write_scanned(const struct scan_limits *limits, struct buf *out)
 {
-    buf_printf(out,
-               "The partition keys are listed by a Scan of the whole table (--allow-scan), which\n"
-               "reads every item, at most once a minute. Of a table of more than %llu items or\n",
-               (unsigned long long)limits->items);
+    buf_printf(
+        out,
+        "The partition keys come from a Scan of the whole table (--allow-scan), which reads\n"
+        "every item, at most once a minute. A table with more than %llu items or\n",
+        (unsigned long long)limits->items);
     size_write(limits->bytes, out);
-    buf_add_text(out, " (--scan-limit) they are not listed, and have to be typed.\n\n");
+    buf_add_text(out, " (--scan-limit) is not scanned: type its keys.\n\n");
 }
 
 static void readme_write_all_unlisted(const struct place *directory,
                                       const struct place_options *names,
-                                      const struct model_provider_description *told,
+                                      const struct model_provider_description *description,
                                       struct buf *out)
 {
     const struct route *step = NULL;
     size_t size = out->size;
     while ((step = place_next_unlisted(directory, names, step)))
-        readme_write_unlisted(directory, step, names, told, out);
+        readme_write_unlisted(directory, step, names, description, out);
     if (out->size > size)
         buf_add_text(out, "In a mount, /.ddbfs/recent has the paths that were opened lately.\n\n");
     else if (names->scan && place_key_step(directory))
         readme_write_scanned(names->scan, out);
 }
 
-/* How many, of how much: counts of the service's, which it renews every six hours or so. */
 static void readme_write_counts(const struct place *directory,
-                                const struct model_provider_description *told, struct buf *out)
+                                const struct model_provider_description *description,
+                                struct buf *out)
 {
-    if (!told || told->item_count < 0 || told->size_bytes < 0)
+    if (!description || description->item_count < 0 || description->size_bytes < 0)
         return;
-    buf_printf(out, "%s has %lld item%s", directory->table_name, (long long)told->item_count,
-               told->item_count == 1 ? "" : "s");
-    if (told->size_bytes > 0 || told->item_count == 0) /* local servers count no bytes */
-        buf_printf(out, " of %lld bytes together", (long long)told->size_bytes);
-    buf_add_text(out, ", as DescribeTable says; its counts are up to\nsix hours old.\n\n");
+    buf_printf(out, "%s has %lld item%s", directory->table_name, (long long)description->item_count,
+               description->item_count == 1 ? "" : "s");
+    if (description->size_bytes > 0 ||
+        description->item_count == 0) /* local servers report no bytes */
+        buf_printf(out, " with %lld bytes", (long long)description->size_bytes);
+    buf_add_text(out, " by DescribeTable, whose numbers are up to six\nhours old.\n\n");
 }
 
 static void readme_write_key(const struct map_key *keys, size_t count, const char *between,
@@ -219,12 +222,12 @@ static void readme_write_projection(const struct map_index *index, struct buf *o
         buf_printf(out, ", %s", index->includes[i]);
 }
 
-/* Keys and indexes in words, and what stands beside the items. */
 static void readme_write_table(const struct place *directory,
-                               const struct model_provider_description *told, struct buf *out)
+                               const struct model_provider_description *description,
+                               struct buf *out)
 {
     const struct model *table = directory->table;
-    readme_write_counts(directory, told, out);
+    readme_write_counts(directory, description, out);
     readme_write_key(table->keys, table->key_count, "Its key: ", out);
     buf_add_text(out, ".\n");
     for (const struct map_index *index = table->indexes; index; index = index->next) {
@@ -234,27 +237,29 @@ static void readme_write_table(const struct place *directory,
         readme_write_projection(index, out);
         buf_add_text(out, ".\n");
     }
-    buf_add_text(out,
-                 "\nBeside the items stand, in the service's own words:\n\n"
-                 "  schema.json   its description\n      no request more\n"
-                 "  ttl.json      by what its items expire; opens, and is not listed\n"
-                 "      1 request\n"
-                 "  backups.json  on demand, and to a point in time; opens, and is not listed\n"
-                 "      2 requests\n\n");
+    buf_add_text(
+        out, "\nFiles beside the items have the service's own JSON:\n\n"
+             "  schema.json   the table's description\n      no further request\n"
+             "  ttl.json      its time to live; opens, and is not listed\n"
+             "      1 request\n"
+             "  backups.json  backups, and recovery to a point in time; opens, and is not listed\n"
+             "      2 requests\n\n");
 }
 
-/* In DIR@table, where nobody can tell which columns there are before all records have been read. */
+/* In DIR@table. */
 static void readme_write_columns(struct buf *out)
 {
     buf_add_text(
-        out, "Type the columns: attributes of the records, with a comma between them.\n\n  cat "
-             "status,created_at\n      the listing as a table of these columns, aligned\n\nBeside "
-             "this directory, behind the same name, stand @summary (which attributes\nthere are), "
-             "@csv:status,created_at (the same columns for a program), @jsonl\n(whole items, one a "
-             "line) and @count. A comma in a name is written %2C.\n");
+        out,
+        "Type the columns: attributes of the items, with a comma between them.\n\n"
+        "  cat status,created_at\n"
+        "      the listing as a table of these columns, aligned\n\n"
+        "Other endings of the same name are @summary (all attributes), @csv:status,created_at\n"
+        "(the same columns for a program), @jsonl (whole items, one a line) and @count. A\n"
+        "comma in a name is written %2C.\n");
 }
 
-/* Whether records, or listings of them, are found at ROUTE or below. */
+/* Whether items, or listings of them, are at ROUTE or below. */
 static bool readme_has_below(const struct route *route, bool listing)
 {
     bool here =
@@ -270,49 +275,47 @@ static void readme_write_companions_of(const struct route *route, bool listing, 
     const struct companion_words *words = companion_words_of(listing, &count);
     if (!readme_has_below(route, listing))
         return;
-    buf_printf(out,
-               "\nBeside each %s, behind its name, stand files that open and are not listed:\n\n",
-               listing ? "directory that lists records" : "record");
+    buf_printf(out, "\nEach %s has files that open and are not listed. Append to its name:\n\n",
+               listing ? "directory that lists items" : "item");
     for (size_t i = 0; i < count; i++)
         buf_printf(out, "  %-11s %s\n", words[i].name, words[i].is);
 }
 
-/* Of the root, or of an environment: what is below, and where more is told. */
+/* Of the root, or of an environment. */
 static void readme_write_above_tables(const struct place *directory, struct buf *out)
 {
     const struct map *map = directory->map;
     const struct map_environment *each = directory->environment ? NULL : map->environments;
-    buf_add_text(out, "Below are:\n\n");
+    buf_add_text(out, "Contents:\n\n");
     for (; each; each = each->next) {
         buf_add_text(out, "  ");
         format_write(&each->name, out);
         buf_add_text(out, "/\n      an environment\n");
     }
     for (size_t i = 0; directory->environment && i < map->model_count; i++)
-        buf_printf(out,
-                   "  %s/\n      the table %s%s; its README has its paths, and what each costs\n",
+        buf_printf(out, "  %s/\n      the table %s%s; its README has its paths and their costs\n",
                    map->models[i]->path_name, directory->table_prefix, map->models[i]->base_name);
     buf_add_text(out, "  " MAP_TABLES_NAME "/\n      ");
     if (directory->environment && directory->table_prefix[0])
-        buf_printf(out, "tables by their full names: those that begin with %s; others open, too\n",
+        buf_printf(out, "tables by their full names; lists those that begin with %s\n",
                    directory->table_prefix);
     else
         buf_add_text(out, "all tables, by their full names\n");
-    buf_add_text(out,
-                 "\nEach table's directory has a README, and so has each below it, listed or not.\n"
-                 "`ddbfs skill` prints all that the map tells, as one document.\n");
+    buf_add_text(
+        out, "\nEach directory of a table has a README, listed or not. `ddbfs skill` prints the\n"
+             "whole map as one document.\n");
 }
 
 static void readme_write_within_table(const struct place *directory,
                                       const struct place_options *names,
-                                      const struct model_provider_description *told,
+                                      const struct model_provider_description *description,
                                       struct buf *out)
 {
     struct window_sets sets = {0};
-    readme_write_all_unlisted(directory, names, told, out);
+    readme_write_all_unlisted(directory, names, description, out);
     if (directory->table_name && !directory->route->parent)
-        readme_write_table(directory, told, out);
-    buf_printf(out, "Paths of %s%s, and what each costs:\n\n", directory->table_prefix,
+        readme_write_table(directory, description, out);
+    buf_printf(out, "Paths of %s%s and their costs:\n\n", directory->table_prefix,
                directory->table->base_name);
     window_sets_collect(&sets, directory->route);
     readme_write_patterns(directory, directory->route, names, &sets, out);
@@ -324,7 +327,7 @@ static void readme_write_within_table(const struct place *directory,
 }
 
 bool readme_write(const struct place *directory, const struct place_options *names,
-                  const struct model_provider_description *told, struct buf *out)
+                  const struct model_provider_description *description, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     if (directory->companion != COMPANION_NONE)
@@ -332,7 +335,7 @@ bool readme_write(const struct place *directory, const struct place_options *nam
     else if (!directory->route)
         readme_write_above_tables(directory, &text);
     else
-        readme_write_within_table(directory, names, told, &text);
+        readme_write_within_table(directory, names, description, &text);
     printable_add_lines(out, buf_span(&text));
     out->failed = out->failed || text.failed;
     return !out->failed;

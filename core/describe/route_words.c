@@ -26,21 +26,20 @@ bool route_words_cost(const struct place *directory, const struct route *route,
     bool found = place && price_init(&price, place, names, &why);
     if (found)
         *out = price.cost;
-    if (found && pattern->limit_param) { /* what stands in for the number is a small one */
+    if (found && pattern->limit_param) { /* the example's number is a small one */
         struct cost widest;
         cost_of_pattern(pattern, NULL, pattern->limit, &widest);
         out->rcu.most += widest.rcu.most - price.plan->cost.rcu.most;
     }
-    if (!found) /* nothing that could stand in for what is typed suits it */
+    if (!found) /* no example values fit the path */
         cost_of_pattern(pattern, NULL, pattern->limit, out);
-    out->described = false; /* that is the same for all */
+    out->described = false; /* the same for all paths */
     bool known = place && why.kind != ERROR_NO_MEMORY;
     place_destroy(place);
     return known;
 }
 
-/* The parameter of ROUTE's own step that VALUE goes up to; NULL where the step says nothing of it.
- */
+/* The parameter of ROUTE's own step at the end of VALUE; NULL for none. */
 static const char *route_words_stated_last(const struct route *route, const struct format *value)
 {
     for (size_t i = value->count; i-- > 0;)
@@ -66,7 +65,7 @@ static void route_words_write_range(const struct route *route, const struct map_
     const char *upper =
         cond->op == COND_BETWEEN ? route_words_stated_last(route, &cond->upper) : NULL;
     bool open = cond->value.count > 0 && cond->value.pieces[cond->value.count - 1].param;
-    if (value && cond->op == COND_BEGINS && open) { /* no separator ends what is typed */
+    if (value && cond->op == COND_BEGINS && open) { /* no separator ends the typed value */
         buf_printf(out, "all that begins with {%s}", value);
         if (route_words_ends_with(&route->segment, span_text("*")))
             buf_add_text(out, "; quote the * in a shell");
@@ -77,7 +76,7 @@ static void route_words_write_range(const struct route *route, const struct map_
     }
 }
 
-/* How many of them: what a listing leaves out is told, as an entry less is no error. */
+/* A limit is always written, since a listing with fewer entries is no error. */
 static void route_words_write_limit(const struct route *route, const struct map_pattern *pattern,
                                     struct buf *out)
 {
@@ -97,11 +96,11 @@ static void route_words_write_limit(const struct route *route, const struct map_
     if (behind)
         buf_printf(out, " behind {%s}", behind);
     if (pattern->ties)
-        buf_add_text(out, ", and what shares its key with the last of them");
-    if (behind && pattern->index) /* whose names have other keys, too */
-        buf_add_text(out, "; go on with the index's sort key of the last");
+        buf_add_text(out, ", and those with the same key as the last");
+    if (behind && pattern->index) /* its names contain other keys, too */
+        buf_add_text(out, "; continue with the index's sort key of the last");
     else if (behind)
-        buf_add_text(out, "; go on with the last name");
+        buf_add_text(out, "; continue with the last name");
 }
 
 void route_words_window(const struct route *route, const struct map_pattern *pattern,
@@ -111,7 +110,7 @@ void route_words_window(const struct route *route, const struct map_pattern *pat
     route_words_write_limit(route, pattern, out);
 }
 
-/* Whether the path of PATTERN, or the pattern itself, says the part PARAM. */
+/* Whether the path of PATTERN, or the pattern itself, has the part PARAM. */
 static bool route_words_is_stated(const struct map_pattern *pattern, const char *param)
 {
     size_t size = strlen(param);
@@ -124,9 +123,9 @@ static bool route_words_is_stated(const struct map_pattern *pattern, const char 
     return false;
 }
 
-/* The first part of KEY that the path does not say; NULL for none. */
-static const char *route_words_first_unsaid(const struct map_pattern *pattern,
-                                            const struct map_key *key)
+/* The first part of KEY that the path does not have; NULL for none. */
+static const char *route_words_first_open(const struct map_pattern *pattern,
+                                          const struct map_key *key)
 {
     const struct map_kind *kind = pattern->entries[0].kind;
     const struct format *format =
@@ -143,8 +142,7 @@ bool route_words_is_dated(const struct map_pattern *pattern)
     const char *param = NULL;
     size_t count = index ? index->sort_count : pattern->table->key_count - 1;
     for (size_t i = 0; i < count && !param; i++)
-        param =
-            route_words_first_unsaid(pattern, index ? &index->sort[i] : &pattern->table->keys[1]);
+        param = route_words_first_open(pattern, index ? &index->sort[i] : &pattern->table->keys[1]);
     return param && (clue_names_a_date(span_text(param)) ||
                      (pattern->mtime && strcmp(pattern->mtime, param) == 0));
 }
@@ -152,7 +150,7 @@ bool route_words_is_dated(const struct map_pattern *pattern)
 void route_words_order(const struct map_pattern *pattern, struct buf *out)
 {
     if (pattern->entries[0].rank.digits)
-        buf_printf(out, "names begin with their place in it: the %s first, also in a mount's ls",
+        buf_printf(out, "names begin with their rank: the %s first, also for ls in a mount",
                    !route_words_is_dated(pattern) ? pattern->descending ? "last key" : "first key"
                    : pattern->descending          ? "newest"
                                                   : "oldest");

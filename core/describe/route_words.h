@@ -1,5 +1,5 @@
-/* A path of the map in words, whatever is typed for its parameters: what it is called, what it
- * costs, which of its records it shows, and in what order. */
+/* A path of the map in words, for all values of its parameters: its name, its cost, which items it
+ * shows, and in which order. */
 #ifndef DDBFS_CORE_DESCRIBE_ROUTE_WORDS_H
 #define DDBFS_CORE_DESCRIBE_ROUTE_WORDS_H
 
@@ -9,20 +9,20 @@
 /* Appends the path of ROUTE within its table, as the map writes it. */
 void route_words_path(const struct route *route, struct buf *out);
 
-/* What PATTERN costs at ROUTE, below DIRECTORY. False when memory ran out. */
+/* The cost of PATTERN at ROUTE, below DIRECTORY. False when memory ran out. */
 bool route_words_cost(const struct place *directory, const struct route *route,
                       const struct map_pattern *pattern, const struct place_options *names,
                       struct cost *out);
 
-/* Writes to OUT, which is empty, which part of what is in order the listing shows: "the last 100";
- * nothing where it shows all. */
+/* Writes the part of the ordered items that the listing shows to OUT, which is empty: "the last
+ * 100"; nothing where it shows all. */
 void route_words_window(const struct route *route, const struct map_pattern *pattern,
                         struct buf *out);
 
-/* Whether what orders the listing begins with a date: the last of its records are the newest. */
+/* Whether the listing's sort key begins with a date, so that its last items are the newest. */
 bool route_words_is_dated(const struct map_pattern *pattern);
 
-/* Appends in what order; nothing where it is that of the keys. */
+/* Appends the order of the listing; nothing for the order of keys. */
 void route_words_order(const struct map_pattern *pattern, struct buf *out);
 
 #endif

@@ -1,13 +1,13 @@
-/* A skill: what a program that answers questions has to know of a map, as one Markdown document
- * with front matter (SKILL.md). It is made of the map alone, the same text for the same map, and
- * bounded: of large maps it tells less of each table, and that it does. */
+/* A skill: a map as one Markdown document with front matter (SKILL.md), for agents that answer
+ * questions. The same map has always the same text. Its size is bounded: a large map has less text
+ * for each table, and the text says so. */
 #ifndef DDBFS_CORE_DESCRIBE_SKILL_H
 #define DDBFS_CORE_DESCRIBE_SKILL_H
 
 #include "core/read/place.h"
 
-/* It has fewer lines than this, whatever the map; so many bytes at most for up to four tables, and
- * so many more for each further one. */
+/* It has fewer lines than this, with any map; at most this many bytes for up to four tables, and
+ * this many more for each further one. */
 enum { SKILL_MOST_LINES = 500, SKILL_MOST_BYTES = 12 << 10, SKILL_MOST_BYTES_A_TABLE = 2 << 10 };
 
 /* Appends it. False when memory ran out. */

@@ -1,24 +1,129 @@
 #include "core/describe/skill_table.h"
 
+#include "core/base/printable.h"
+#include "core/base/shell.h"
 #include "core/describe/markdown.h"
 #include "core/describe/route_words.h"
-#include "core/describe/skill_example.h"
+
+/* Example paths. */
+
+const struct map_environment *skill_table_environment(const struct map *map)
+{
+    for (const struct map_environment *each = map->environments; each; each = each->next)
+        if (format_is_literal(&each->name))
+            return each;
+    return map->environments;
+}
+
+const struct map_environment *skill_table_other_environment(const struct map_environment *first)
+{
+    for (const struct map_environment *each = first ? first->next : NULL; each; each = each->next)
+        if (format_is_literal(&each->name))
+            return each;
+    return NULL;
+}
+
+/* A name like "dev-{branch}" gets an example value. */
+static struct place *skill_table_enter_environment(const struct place *root,
+                                                   const struct map_environment *environment,
+                                                   const struct place_options *names)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    struct bindings values = {0};
+    for (size_t i = 0; i < environment->name.count; i++)
+        if (environment->name.pieces[i].param)
+            bindings_add(&values, environment->name.pieces[i].param, SPAN_LITERAL("1"));
+    if (!names_write_environment(environment, &values, &name))
+        return NULL;
+    return place_child(root, buf_span(&name), names, NULL);
+}
+
+static struct place *skill_table_place(const struct map *map,
+                                       const struct map_environment *environment,
+                                       const struct model *model)
+{
+    const struct place_options names = {.suffix = ""};
+    struct place *root = place_root(map);
+    struct place *within = root ? skill_table_enter_environment(root, environment, &names) : NULL;
+    struct place *table = within ? place_table(within, model) : NULL;
+    place_destroy(root);
+    place_destroy(within);
+    return table;
+}
+
+/* Whether TEXT is short, and needs no escape in a name, a shell or Markdown. */
+static bool skill_table_is_plain(struct span text)
+{
+    enum { MOST_BYTES = 64 };
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.data[i];
+        bool ok = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                  c == '_' || c == '-';
+        if (!ok)
+            return false;
+    }
+    return text.size > 0 && text.size <= MOST_BYTES;
+}
+
+static void skill_table_write_piece(const struct model *model, const struct format_piece *piece,
+                                    struct buf *out)
+{
+    const struct map_param *param = piece->param ? model_find_param(model, piece->param) : NULL;
+    if (!piece->param)
+        buf_add_span(out, piece->literal);
+    else if (param && param->value_count > 0 && skill_table_is_plain(param->values[0]))
+        buf_add_span(out, param->values[0]);
+    else
+        buf_printf(out, "{%s}", piece->param);
+}
+
+static void skill_table_write_steps(const struct model *model, const struct route *route,
+                                    struct buf *out)
+{
+    if (!route->parent)
+        return;
+    skill_table_write_steps(model, route->parent, out);
+    buf_add_char(out, '/');
+    for (size_t i = 0; i < route->segment.count; i++)
+        skill_table_write_piece(model, &route->segment.pieces[i], out);
+}
+
+void skill_table_path(const struct map_environment *environment, const struct model *model,
+                      const struct route *route, const struct place_options *names, struct buf *out)
+{
+    buf_add_char(out, '/');
+    format_write(&environment->name, out);
+    buf_printf(out, "/%s", model->path_name);
+    skill_table_write_steps(model, route, out);
+    if (route->file && !route->file->attribute)
+        buf_add_text(out, names->suffix);
+}
+
+void skill_table_add_word(struct span path, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf safe = {0};
+    printable_add(&safe, path, "");
+    shell_quote(out, buf_span(&safe));
+    out->failed = out->failed || safe.failed;
+}
+
+/* The section. */
 
 /* In one line. */
 enum { MOST_KINDS = 5, MOST_SECRETS = 20 };
 
 /* A section while it is written. */
-struct section {
+struct skill_section {
     const struct skill_of *of;
     const struct model *table;
     const struct skill_measure *measure;
     const struct place *place; /* the table's directory */
     struct buf *out;
     size_t paths;    /* shown so far */
-    size_t left_out; /* of whatever there is */
+    size_t left_out; /* lines of any sort */
 };
 
-static void skill_table_add_format(struct section *section, const struct format *format)
+static void skill_table_add_format(struct skill_section *section, const struct format *format)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     format_write(format, &text);
@@ -26,13 +131,13 @@ static void skill_table_add_format(struct section *section, const struct format 
     section->out->failed |= text.failed;
 }
 
-static void skill_table_add_code(struct section *section, const char *text)
+static void skill_table_add_code(struct skill_section *section, const char *text)
 {
     markdown_add_code(section->out, span_text(text));
 }
 
-/* Whether A is better to type than B, which may be NULL: no entry of a listing, or shorter. */
-static bool skill_table_is_plainer(struct section *section, const struct route *a,
+/* Whether A is a better example than B, which may be NULL: no entry of a listing, or shorter. */
+static bool skill_table_is_plainer(struct skill_section *section, const struct route *a,
                                    const struct route *b)
 {
     CLEAN_UP(buf_clean_up) struct buf one = {0}, other = {0};
@@ -45,7 +150,7 @@ static bool skill_table_is_plainer(struct section *section, const struct route *
 }
 
 /* The plainest path below ROUTE at which one item of KIND opens; BEST if none is plainer. */
-static const struct route *skill_table_find_path_of(struct section *section,
+static const struct route *skill_table_find_path_of(struct skill_section *section,
                                                     const struct route *route,
                                                     const struct map_kind *kind,
                                                     const struct route *best)
@@ -59,8 +164,8 @@ static const struct route *skill_table_find_path_of(struct section *section,
     return best;
 }
 
-/* A listing of items of any kind that has all of a partition of KIND: its names are sort keys. */
-static const struct route *skill_table_find_listing_of_any(const struct section *section,
+/* A listing of whole partitions of KIND by items of any kind: its names are sort keys. */
+static const struct route *skill_table_find_listing_of_any(const struct skill_section *section,
                                                            const struct route *route,
                                                            const struct map_kind *kind)
 {
@@ -78,7 +183,7 @@ static const struct route *skill_table_find_listing_of_any(const struct section 
     return NULL;
 }
 
-/* FORMAT as a path has it: {query} of {query*}. */
+/* FORMAT as it is typed in a path: {query} for {query*}. */
 static void skill_table_add_typed(const struct format *format, struct buf *out)
 {
     for (size_t i = 0; i < format->count; i++) {
@@ -99,7 +204,7 @@ static void skill_table_add_typed_path(const struct route *route, struct buf *ou
 }
 
 /* The path of one item of KIND; nothing if none is known. */
-static void skill_table_add_path_of(struct section *section, const struct map_kind *kind,
+static void skill_table_add_path_of(struct skill_section *section, const struct map_kind *kind,
                                     struct buf *out)
 {
     const struct model *table = section->table;
@@ -118,7 +223,7 @@ static void skill_table_add_path_of(struct section *section, const struct map_ki
         buf_add_text(out, section->of->names->suffix);
 }
 
-static void skill_table_write_kind(struct section *section, const struct map_kind *kind)
+static void skill_table_write_kind(struct skill_section *section, const struct map_kind *kind)
 {
     const struct model *table = section->table;
     CLEAN_UP(buf_clean_up) struct buf path = {0};
@@ -140,7 +245,7 @@ static void skill_table_write_kind(struct section *section, const struct map_kin
     section->out->failed |= path.failed;
 }
 
-static void skill_table_write_kinds(struct section *section)
+static void skill_table_write_kinds(struct skill_section *section)
 {
     size_t shown = 0;
     for (const struct map_kind *kind = section->table->kinds; kind; kind = kind->next)
@@ -150,13 +255,13 @@ static void skill_table_write_kinds(struct section *section)
             section->left_out++;
 }
 
-static bool skill_table_is_secret(const struct section *section, const struct map_pattern *pattern)
+static bool skill_table_is_secret(const struct skill_section *section,
+                                  const struct map_pattern *pattern)
 {
     return pattern->attribute && model_is_secret(section->table, span_text(pattern->attribute));
 }
 
-/* What stands at the path. */
-static void skill_table_write_what(struct section *section, const struct map_pattern *pattern)
+static void skill_table_write_what(struct skill_section *section, const struct map_pattern *pattern)
 {
     if (pattern->attribute) {
         buf_add_text(section->out, ", the bare value of ");
@@ -169,7 +274,7 @@ static void skill_table_write_what(struct section *section, const struct map_pat
         return;
     }
     if (pattern->kind_count == 1 && pattern->kinds[0] == section->table->any) {
-        buf_add_text(section->out, pattern->list ? ", lists whatever is there" : ", one item");
+        buf_add_text(section->out, pattern->list ? ", lists all items" : ", one item");
         return;
     }
     buf_add_text(section->out, pattern->list ? ", lists " : ", one ");
@@ -194,7 +299,7 @@ static bool skill_table_write_cost(const struct place *place, const struct route
     return !out->failed;
 }
 
-static void skill_table_write_words(struct section *section, const struct route *route,
+static void skill_table_write_words(struct skill_section *section, const struct route *route,
                                     const struct map_pattern *pattern)
 {
     CLEAN_UP(buf_clean_up) struct buf cost = {0}, window = {0};
@@ -206,7 +311,7 @@ static void skill_table_write_words(struct section *section, const struct route 
         buf_printf(section->out, ": %s", buf_text(&cost));
     if (pattern->list)
         route_words_window(route, pattern, &window);
-    if (window.size) { /* which has names of parameters and attributes */
+    if (window.size) { /* it contains names of the map */
         buf_add_text(section->out, "; ");
         markdown_add_code(section->out, buf_span(&window));
     }
@@ -218,7 +323,7 @@ static void skill_table_write_words(struct section *section, const struct route 
     section->out->failed |= cost.failed || window.failed;
 }
 
-static void skill_table_write_path(struct section *section, const struct route *route,
+static void skill_table_write_path(struct skill_section *section, const struct route *route,
                                    const struct map_pattern *pattern)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
@@ -236,7 +341,7 @@ static void skill_table_write_path(struct section *section, const struct route *
     section->out->failed |= path.failed;
 }
 
-static void skill_table_write_paths(struct section *section, const struct route *route)
+static void skill_table_write_paths(struct skill_section *section, const struct route *route)
 {
     bool described = window_sets_have(section->of->windows, route);
     if (route->list && !described)
@@ -248,7 +353,7 @@ static void skill_table_write_paths(struct section *section, const struct route 
             skill_table_write_paths(section, child);
 }
 
-static void skill_table_write_values(struct section *section, const struct map_param *param)
+static void skill_table_write_values(struct skill_section *section, const struct map_param *param)
 {
     size_t shown = param->value_count < section->measure->values ? param->value_count
                                                                  : section->measure->values;
@@ -269,7 +374,7 @@ static bool skill_table_is_same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Whether there is the same to tell of both. */
+/* Whether both have the same description. */
 static bool skill_table_is_same_param(const struct map_param *a, const struct map_param *b)
 {
     bool same = a->value_count == b->value_count && a->only == b->only &&
@@ -281,8 +386,8 @@ static bool skill_table_is_same_param(const struct map_param *a, const struct ma
 }
 
 /* Whether one before PARAM is the same. */
-static bool skill_table_is_reported_before(const struct section *section,
-                                           const struct map_param *param)
+static bool skill_table_is_written_before(const struct skill_section *section,
+                                          const struct map_param *param)
 {
     const struct map_param *other = section->table->params;
     while (other != param && !skill_table_is_same_param(other, param))
@@ -290,8 +395,8 @@ static bool skill_table_is_reported_before(const struct section *section,
     return other != param;
 }
 
-/* PARAM, and those behind it of which there is the same to tell. */
-static void skill_table_write_param(struct section *section, const struct map_param *param)
+/* PARAM, and those behind it with the same description. */
+static void skill_table_write_param(struct skill_section *section, const struct map_param *param)
 {
     buf_add_text(section->out, "- parameter ");
     for (const struct map_param *each = param; each; each = each->next)
@@ -309,15 +414,15 @@ static void skill_table_write_param(struct section *section, const struct map_pa
     buf_add_char(section->out, '\n');
 }
 
-/* Those first of which somebody has said what they are not. */
-static void skill_table_write_params(struct section *section)
+/* Those with a hint come first. */
+static void skill_table_write_params(struct skill_section *section)
 {
     size_t shown = 0;
     for (int trap = 1; trap >= 0; trap--)
         for (const struct map_param *param = section->table->params; param; param = param->next) {
-            bool told = param->value_count > 0 || param->match || param->hint;
-            if (!told || (param->hint != NULL) != trap ||
-                skill_table_is_reported_before(section, param))
+            bool described = param->value_count > 0 || param->match || param->hint;
+            if (!described || (param->hint != NULL) != trap ||
+                skill_table_is_written_before(section, param))
                 continue;
             if (shown++ < section->measure->params)
                 skill_table_write_param(section, param);
@@ -326,7 +431,7 @@ static void skill_table_write_params(struct section *section)
         }
 }
 
-static void skill_table_write_links(struct section *section)
+static void skill_table_write_links(struct skill_section *section)
 {
     size_t shown = 0;
     for (const struct map_link *link = section->table->links; link; link = link->next) {
@@ -350,8 +455,8 @@ static void skill_table_write_links(struct section *section)
     }
 }
 
-/* What dates records, and what is masked in them, in one line. */
-static void skill_table_write_marks(struct section *section)
+/* The attribute that dates items, and the secret ones, in one line. */
+static void skill_table_write_marks(struct skill_section *section)
 {
     const struct model *table = section->table;
     if (!table->mtime && table->secret_count == 0)
@@ -372,7 +477,7 @@ static void skill_table_write_marks(struct section *section)
     buf_add_char(section->out, '\n');
 }
 
-static void skill_table_write_left_out(struct section *section, struct span directory)
+static void skill_table_write_left_out(struct skill_section *section, struct span directory)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     if (section->left_out == 0)
@@ -403,7 +508,7 @@ bool skill_table_usual_cost(const struct skill_of *of, const struct model *table
                             struct buf *out)
 {
     const struct route *route = skill_table_find_usual(table->root, list);
-    struct place *place = route ? skill_example_table(of->map, of->environment, table) : NULL;
+    struct place *place = route ? skill_table_place(of->map, of->environment, table) : NULL;
     bool ok =
         !route || (place && skill_table_write_cost(place, route, list ? route->list : route->file,
                                                    of->names, out));
@@ -415,12 +520,12 @@ bool skill_table_write(const struct skill_of *of, const struct model *table,
                        const struct skill_measure *measure, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf directory = {0};
-    struct place *place = skill_example_table(of->map, of->environment, table);
-    struct section section = {
+    struct place *place = skill_table_place(of->map, of->environment, table);
+    struct skill_section section = {
         .of = of, .table = table, .measure = measure, .place = place, .out = out};
     if (!place)
         return false;
-    skill_example_path(of->environment, table, table->root, of->names, &directory);
+    skill_table_path(of->environment, table, table->root, of->names, &directory);
     buf_add_text(out, "\n### ");
     markdown_add_code(out, buf_span(&directory));
     buf_add_text(out, ", table ");

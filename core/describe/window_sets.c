@@ -73,8 +73,8 @@ void window_sets_collect(struct window_sets *sets, const struct route *route)
             window_sets_collect(sets, child);
 }
 
-/* A window that is searched for, or windows that are to be among those of another listing. */
-struct window_search {
+/* A search for one window; or, with AMONG, for all windows of a listing in another one. */
+struct window_sets_search {
     struct span step, shown;
     const struct route *among;
     bool found; /* with AMONG: so far, all of them */
@@ -83,7 +83,7 @@ struct window_search {
 static void window_sets_compare(void *arg, const struct route *window, struct span step,
                                 struct span shown)
 {
-    struct window_search *search = arg;
+    struct window_sets_search *search = arg;
     (void)window;
     search->found =
         search->found || (span_equal(step, search->step) &&
@@ -92,14 +92,14 @@ static void window_sets_compare(void *arg, const struct route *window, struct sp
 
 bool window_sets_include(const struct route *listing, struct span step, struct span shown)
 {
-    struct window_search search = {.step = step, .shown = shown};
+    struct window_sets_search search = {.step = step, .shown = shown};
     return window_sets_each(listing, window_sets_compare, &search) && search.found;
 }
 
 static void window_sets_find_among(void *arg, const struct route *window, struct span step,
                                    struct span shown)
 {
-    struct window_search *search = arg;
+    struct window_sets_search *search = arg;
     (void)window;
     (void)shown;
     search->found = search->found && window_sets_include(search->among, step, span_of("", 0));
@@ -108,7 +108,7 @@ static void window_sets_find_among(void *arg, const struct route *window, struct
 size_t window_sets_base(const struct window_sets *sets, size_t set)
 {
     for (size_t base = set; base-- > 0;) {
-        struct window_search search = {.among = sets->listings[set], .found = true};
+        struct window_sets_search search = {.among = sets->listings[set], .found = true};
         if (window_sets_each(sets->listings[base], window_sets_find_among, &search) && search.found)
             return base;
     }

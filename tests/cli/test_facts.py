@@ -115,18 +115,18 @@ def test_the_readme_tells_once_what_a_window_cuts(bare, table):
     told = bare("cat", f"/tables/{table(schema)}/README").text
     assert below(told, "items/{pk}/") == ["windows 1"]
     assert below(told, "by/by-on/{pk}/") == below(told, "by/by-at/{pk}/") == ["windows 2"]
-    first, second = told.split("\n  windows 1\n")[1].split("\n  windows 2: as windows 1, and\n")
+    first, second = told.split("\n  windows 1\n")[1].split("\n  windows 2: those of windows 1, and\n")
     assert below(first, "last/") == ["the last 100", IN_ORDER]
     assert below(first, "last:{count}/") == ["the last {count}", IN_ORDER]
     assert below(first, "first/") == ["the first 100"]
     assert below(first, "{from}..{to}/") == ["both ends included"]
-    assert below(first, "after:{key}/") == ["the next 1000 behind {key}; go on with the last name"]
+    assert below(first, "after:{key}/") == ["the next 1000 behind {key}; continue with the last name"]
     assert below(second, "{from}..{to}/") == ["both ends included, and all that begins with {to}"]
     assert below(second, "{prefix}*/") == ["all that begins with {prefix}; quote the * in a shell"]
     assert "last/" not in second
     assert below(second, "after:{key}/") == [
-        "the next 1000 behind {key}, and what shares its key with the last of them; "
-        "go on with the index's sort key of the last"
+        "the next 1000 behind {key}, and those with the same key as the last; "
+        "continue with the index's sort key of the last"
     ]
     assert told.count("after:{key}/") == 2, "and nowhere else"
 
@@ -137,7 +137,7 @@ def test_bytes_are_left_out_where_nobody_counts_them(bare, things, proxy):
 
     proxy.fault("alter", op="DescribeTable", times=None, change=change)
     told = bare("cat", f"/tables/{things}/README").text
-    assert f"{things} has 92 items, as DescribeTable says" in told
+    assert f"{things} has 92 items by DescribeTable" in told
 
 
 def test_the_schema_is_what_the_service_wrote(bare, things, proxy, cost):

@@ -29,7 +29,7 @@ def test_where_the_map_knows_some_values_a_directory_of_them_is_not_whole(open_v
     result = open_values("ls", f"/prod/jobs/by-status/{SHOP}/{{status}}", expect=1)
     assert "{status}/ is listed as far as the map knows its values" in result.stderr
     readme = open_values("cat", f"/prod/jobs/by-status/{SHOP}/README").text
-    assert "{status} is listed as far as the map knows its values; records may have others." in readme
+    assert "{status} lists only the values that the map declares; items may have others." in readme
 
 
 @rows("option", [(), ("-l",)])
@@ -65,14 +65,14 @@ def test_explain_and_list_info_say_it(ddbfs):
 
 def test_the_readme_tells_which_values_are_known(open_values):
     readme = open_values("cat", "/prod/jobs/README").text
-    assert "Of {platform} the map knows, and directories list: shopify, ecom." in readme
-    assert "Another value may be typed all the same." in readme
+    assert "The map declares values of {platform}, which directories list: shopify, ecom." in readme
+    assert "Other values can be typed, too." in readme
 
 
 def test_the_readme_tells_that_there_are_no_others(ddbfs):
     readme = ddbfs("cat", "/prod/jobs/README").text
-    assert "Of {platform} there are, by the map, only: shopify, ecom." in readme
-    assert "Another value may be typed all the same." in readme
+    assert "The map declares all values of {platform}: shopify, ecom." in readme
+    assert "Other values can be typed, too." in readme
 
 
 def test_a_value_that_records_have_is_as_good_as_a_known_one(ddbfs, example_map, write_map):

@@ -120,5 +120,5 @@ def test_explain_reads_the_record_and_not_the_rank(ddbfs, boxes):
 
 def test_the_readme_says_what_names_begin_with(ddbfs, boxes):
     readme = ddbfs("cat", "/any/things/README", env=boxes.env).text
-    assert "names begin with their place in it: the last key first" in readme
+    assert "names begin with their rank: the last key first" in readme
 

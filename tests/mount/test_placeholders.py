@@ -51,7 +51,7 @@ def test_a_readme_says_what_its_placeholder_stands_for(mount):
     for path in ("prod/jobs/by-id", "prod/shops", ON):
         text = (plain / path / "README").read_text("utf-8")
         assert f"{UNLISTED[path]} can't be listed here" in text and ".ddbfs/recent" in text
-        assert f"The directory {UNLISTED[path]} stands for them" in text
+        assert f"The placeholder {UNLISTED[path]} does not open" in text
         assert "unlistable=quiet" in (quiet / path / "README").read_text("utf-8")
         assert "README" in os.listdir(quiet / path) and UNLISTED[path] not in os.listdir(quiet / path)
         assert os.path.isdir(quiet / path / UNLISTED[path])
