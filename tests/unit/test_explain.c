@@ -255,7 +255,7 @@ static void test_consistent_reads_cost_more(void)
     place_destroy(place);
     scene_close(&scene);
     CHECK_HAS(buf_text(&got), "with pk = {\"B\":\"/w==\"}, consistently\n");
-    CHECK_HAS(buf_text(&got), "       1 read unit for each");
+    CHECK_HAS(buf_text(&got), "       1 RCU for each");
     CHECK_HAS(buf_text(&got), "       1 RCU if nothing is found, at most 100: about");
 }
 
