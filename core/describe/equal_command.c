@@ -83,24 +83,13 @@ static void equal_command_add_format(struct buf *regex, const struct model *tabl
     }
 }
 
-static void equal_command_add_test(struct buf *out, const struct buf *value,
-                                   const struct buf *regex)
-{
-    CLEAN_UP(buf_clean_up) struct buf whole = {0};
-    buf_printf(&whole, "\\A%s\\z", buf_text(regex));
-    buf_printf(out, "(%s | test(", buf_text(value));
-    json_write_ascii(out, buf_span(&whole));
-    buf_add_text(out, "))");
-    out->failed = out->failed || whole.failed || regex->failed || value->failed;
-}
-
 /* Appends a jq condition: an item is of KIND, and no part contradicts PATH. Nothing when every item
  * of the query is. */
 static void equal_command_write_kind(struct buf *out, const struct plan *plan,
                                      const struct map_kind *kind, const struct bindings *path)
 {
     const struct model *table = plan->table;
-    CLEAN_UP(buf_clean_up) struct buf value = {0}, regex = {0};
+    CLEAN_UP(buf_clean_up) struct buf value = {0}, regex = {0}, whole = {0};
     struct bindings seen = {0};
     bool together = item_parts_repeat(table, kind, path);
     bool first = true;
@@ -115,12 +104,16 @@ static void equal_command_write_kind(struct buf *out, const struct plan *plan,
         equal_command_add_format(&regex, table, kind, &kind->keys[i], path, &seen);
         if (together && i + 1 < table->key_count)
             continue;
-        buf_add_text(out, first ? "" : " and ");
-        equal_command_add_test(out, &value, &regex);
+        buf_printf(&whole, "\\A%s\\z", buf_text(&regex));
+        buf_printf(out, "%s(%s | test(", first ? "" : " and ", buf_text(&value));
+        json_write_ascii(out, buf_span(&whole));
+        buf_add_text(out, "))");
         first = false;
         buf_truncate(&value, 0);
         buf_truncate(&regex, 0);
+        buf_truncate(&whole, 0);
     }
+    out->failed = out->failed || whole.failed || regex.failed || value.failed;
 }
 
 /* Appends conditions for the end of the path's range that the service returns and the path
@@ -231,16 +224,6 @@ static const struct map_kind *equal_command_kind_at(const struct plan *plan, siz
     return plan->kind_of ? plan->kind_of : plan->pattern->entries[i].kind;
 }
 
-/* The value of ATTRIBUTE in the plan's own key; NULL for another attribute. */
-static const struct value *equal_command_value_in_key(const struct plan *plan,
-                                                      struct span attribute)
-{
-    for (size_t i = 0; i < plan->key.count; i++)
-        if (span_equal(plan->key.attributes[i].name, attribute))
-            return &plan->key.attributes[i].value;
-    return NULL;
-}
-
 /* Adds those of CONDS to the jq condition ALL that the key does not decide. False when the key
  * contradicts one. */
 static bool equal_command_add_conds(const struct plan *plan, const struct map_cond *conds,
@@ -252,7 +235,10 @@ static bool equal_command_add_conds(const struct plan *plan, const struct map_co
         struct error ignored;
         bool ok = condition_expand(&conds[i], &plan->path, &arena, &cond, &ignored);
         all->failed = all->failed || !ok;
-        const struct value *own = ok ? equal_command_value_in_key(plan, cond.attribute) : NULL;
+        const struct value *own = NULL; /* the key's */
+        for (size_t k = 0; ok && k < plan->key.count; k++)
+            if (span_equal(plan->key.attributes[k].name, cond.attribute))
+                own = &plan->key.attributes[k].value;
         if (own && !cond_admits(&cond, *own))
             return false;
         if (ok && !own) {
@@ -383,28 +369,6 @@ static void equal_command_write_sort_of(struct buf *out, const char *item, const
     buf_add_text(out, query->sort_count ? "]" : "[]");
 }
 
-/* Appends a jq filter from those that count to the first N, and those that share the sort key of
- * the last of these. */
-static void equal_command_write_with_ties(struct buf *out, const struct read *query)
-{
-    unsigned long limit = query->limit;
-    buf_printf(out, ".[%lu] as $last | to_entries[] | select(.key < %lu or ", limit - 1, limit);
-    equal_command_write_sort_of(out, ".value", query);
-    buf_add_text(out, " == ");
-    equal_command_write_sort_of(out, "$last", query);
-    buf_add_text(out, ") | .value");
-}
-
-/* Appends a jq filter from an item to its key. */
-static void equal_command_write_key(struct buf *out, const struct model *table)
-{
-    for (size_t i = 0; i < table->key_count; i++) {
-        buf_add_text(out, i ? ", " : " | {");
-        json_write_ascii(out, span_text(table->keys[i].attribute));
-    }
-    buf_add_char(out, '}');
-}
-
 /* Whether the selection is tested on items that are read again, and not on the query's items. */
 static bool equal_command_tests_later(const struct plan *plan)
 {
@@ -420,26 +384,26 @@ static void equal_command_write_select(const struct cond *cond, struct buf *out)
     out->failed = out->failed || condition.failed;
 }
 
-/* The limit of the selection; 0 when the query's own limit is enough. */
-static uint32_t equal_command_limit(const struct plan *plan)
-{
-    bool said =
-        !plan->selection || (plan->query->limit == plan->selection->limit && !plan->query->ties &&
-                             plan->parts.early.child_count == 0 && !plan->parts.late);
-    return said ? 0 : plan->selection->limit;
-}
-
 /* Appends a jq filter from those that count to those that the selection wants, one by one. */
 static void equal_command_write_listed(const struct plan *plan, struct buf *out)
 {
     const struct read *query = plan->query;
-    bool early = plan->parts.early.child_count > 0 && !equal_command_tests_later(plan);
-    uint32_t most = equal_command_tests_later(plan) ? 0 : equal_command_limit(plan);
+    const struct selection *selection = plan->selection;
+    bool later = equal_command_tests_later(plan);
+    bool early = plan->parts.early.child_count > 0 && !later;
+    bool limited = selection && (query->limit != selection->limit || query->ties ||
+                                 plan->parts.early.child_count > 0 || plan->parts.late);
+    uint32_t most = limited && !later ? selection->limit : 0;
     bool more = early || most > 0;
     buf_add_text(out, query->ties && more ? "[" : "");
-    if (query->ties)
-        equal_command_write_with_ties(out, query);
-    else if (query->limit)
+    if (query->ties) { /* the first N, and those that share the sort key of the last of these */
+        unsigned long limit = query->limit;
+        buf_printf(out, ".[%lu] as $last | to_entries[] | select(.key < %lu or ", limit - 1, limit);
+        equal_command_write_sort_of(out, ".value", query);
+        buf_add_text(out, " == ");
+        equal_command_write_sort_of(out, "$last", query);
+        buf_add_text(out, ") | .value");
+    } else if (query->limit)
         buf_printf(out, ".[:%lu]", (unsigned long)query->limit);
     buf_add_text(out, !more ? "" : query->ties ? "] | " : query->limit ? " | " : "");
     if (early)
@@ -452,31 +416,27 @@ static void equal_command_write_listed(const struct plan *plan, struct buf *out)
         buf_add_text(out, query->limit ? "[]" : ".[]");
 }
 
-/* Makes CHOOSE the number of its items. */
-static void equal_command_write_length(struct buf *choose)
-{
-    CLEAN_UP(buf_clean_up) struct buf listed = {0};
-    buf_move(&listed, choose);
-    buf_printf(choose, "[%s] | length", buf_text(&listed));
-    choose->failed = choose->failed || listed.failed;
-}
-
 /* The plan's query, and the items that count, as keys where these are read again. */
 static void equal_command_write_query(const struct equal_command *command, struct buf *out)
 {
     const struct plan *plan = command->plan;
     CLEAN_UP(buf_clean_up) struct buf sift = {0}, choose = {0};
     bool keys = plan->reads_again && plan->kind != PLAN_SEARCH;
+    bool counts = !keys && plan->counts;
+    bool bare = !keys && !counts && plan->kind == PLAN_FIND && plan->attribute.size > 0;
     equal_command_write_sift(&sift, command);
+    buf_add_text(&choose, counts ? "[" : "");
     if (plan->kind == PLAN_FIND)
         equal_command_write_choice(&choose, plan);
     else
         equal_command_write_listed(plan, &choose);
-    if (keys)
-        equal_command_write_key(&choose, plan->table);
-    else if (plan->counts)
-        equal_command_write_length(&choose);
-    else if (plan->kind == PLAN_FIND && plan->attribute.size)
+    buf_add_text(&choose, counts ? "] | length" : "");
+    for (size_t i = 0; keys && i < plan->table->key_count; i++) {
+        buf_add_text(&choose, i ? ", " : " | {");
+        json_write_ascii(&choose, span_text(plan->table->keys[i].attribute));
+    }
+    buf_add_text(&choose, keys ? "}" : "");
+    if (bare)
         equal_command_write_bare(&choose, plan->attribute);
     struct source_command how = {
         .options = command->options,

@@ -309,30 +309,6 @@ static void explain_add_time(struct json_writer *json, const char *name, int64_t
     explain_add_member(json, name, &when);
 }
 
-static void explain_add_key(struct json_writer *json, const struct model *table, struct json item)
-{
-    json_writer_begin_object(json, "key", JSON_SPACED);
-    for (size_t i = 0; i < table->key_count; i++) {
-        struct json typed = item_attribute(item, span_text(table->keys[i].attribute));
-        json_writer_add_raw(json, table->keys[i].attribute,
-                            json_present(typed) ? json_raw(typed) : SPAN_LITERAL("null"));
-    }
-    json_writer_end(json);
-}
-
-/* If only the index's entry is stale, the time since when is not known. */
-static void explain_add_stale(struct json_writer *json, const struct place *place,
-                              const struct record_origin *origin, int64_t age_ms,
-                              const struct error *stale)
-{
-    int64_t ttl_ms = place->route->file->ttl_ms;
-    json_writer_begin_object(json, "stale", JSON_SPACED);
-    if (age_ms >= ttl_ms)
-        explain_add_time(json, "since", origin->fetched_wall_ms + ttl_ms);
-    json_writer_add_text(json, "why", stale->text);
-    json_writer_end(json);
-}
-
 static bool explain_write_item_info(const struct tree *tree, const struct place *place,
                                     const struct record *record, double found_units,
                                     const struct error *stale, struct buf *out)
@@ -354,7 +330,14 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
     json_writer_add_text(&json, "table", plan->table_name);
     if (plan->query && index)
         json_writer_add_text(&json, "index", index->name);
-    explain_add_key(&json, place->table, record_item(record));
+    json_writer_begin_object(&json, "key", JSON_SPACED);
+    for (size_t i = 0; i < place->table->key_count; i++) {
+        const char *name = place->table->keys[i].attribute;
+        struct json typed = item_attribute(record_item(record), span_text(name));
+        json_writer_add_raw(&json, name,
+                            json_present(typed) ? json_raw(typed) : SPAN_LITERAL("null"));
+    }
+    json_writer_end(&json);
     explain_add_steps(&json, &words);
     json_writer_add_string(&json, "aws", buf_span(&words.command));
     explain_add_time(&json, "fetched", origin->fetched_wall_ms);
@@ -368,38 +351,20 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
     digest_hex(&digest, version.bytes, VERSION_SIZE);
     explain_add_member(&json, "version", &digest);
     json_writer_add_text(&json, "request_id", origin->request_id);
-    if (stale)
-        explain_add_stale(&json, place, origin, age_ms, stale);
+    if (stale) {
+        int64_t ttl_ms = place->route->file->ttl_ms;
+        json_writer_begin_object(&json, "stale", JSON_SPACED);
+        if (age_ms >= ttl_ms) /* if only the index's entry is stale, the time is not known */
+            explain_add_time(&json, "since", origin->fetched_wall_ms + ttl_ms);
+        json_writer_add_text(&json, "why", stale->text);
+        json_writer_end(&json);
+    }
     json_writer_end(&json);
     buf_add_char(out, '\n');
     return !out->failed;
 }
 
 /* @info of a listing. */
-
-/* Adds the names that the listing does not show. */
-static void explain_add_not_listed(struct json_writer *json, const struct tree *tree,
-                                   const struct place *place, const struct error *left_out)
-{
-    struct error why;
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    if (left_out)
-        buf_add_text(&text, left_out->text);
-    if (!tree_lists_all(tree, place, &why))
-        buf_printf(&text, "%s%s", text.size ? "; " : "", why.text);
-    explain_add_member(json, "not_listed", &text);
-}
-
-/* Adds a note if the listing's @count reads no item. */
-static void explain_add_count(struct json_writer *json, const struct place *place)
-{
-    struct place *counted = place_copy_as(place, COMPANION_COUNT);
-    const struct plan *plan = counted ? place_plan(counted, NULL) : NULL;
-    if (plan && plan->query->index && !plan->reads_again)
-        json_writer_add_text(json, "count", "counted in the index");
-    json->out->failed = json->out->failed || !plan;
-    place_destroy(counted);
-}
 
 /* Adds the cost of FORM, a companion of the listing. "read" is what it took, if it was read lately,
  * or would take the same. */
@@ -464,6 +429,7 @@ static bool explain_write_list_info(const struct tree *tree, const struct place 
 {
     CLEAN_UP(explain_explanation_clean_up) struct explanation explanation = {0};
     CLEAN_UP(explain_words_clean_up) struct explain_words words = {0};
+    CLEAN_UP(buf_clean_up) struct buf not_listed = {0};
     struct tree_list_stats stats = tree_list_stats(listing);
     struct clock *clock = loop_clock(tree->loop);
     struct error note;
@@ -483,10 +449,19 @@ static bool explain_write_list_info(const struct tree *tree, const struct place 
     json_writer_add_string(&json, "aws", buf_span(&words.command));
     json_writer_add_integer(&json, "records", (int64_t)stats.entries);
     json_writer_add_integer(&json, "skipped", (int64_t)stats.skipped);
-    explain_add_count(&json, place);
+    struct place *counted = place_copy_as(place, COMPANION_COUNT);
+    const struct plan *count = counted ? place_plan(counted, NULL) : NULL;
+    out->failed = out->failed || !count;
+    if (count && count->query->index && !count->reads_again)
+        json_writer_add_text(&json, "count", "counted in the index");
+    place_destroy(counted);
     if (tree_list_note(listing, &note))
         json_writer_add_text(&json, stats.skipped ? "skipped_why" : "note", note.text);
-    explain_add_not_listed(&json, tree, place, left_out);
+    if (left_out)
+        buf_add_text(&not_listed, left_out->text);
+    if (!tree_lists_all(tree, place, &note))
+        buf_printf(&not_listed, "%s%s", not_listed.size ? "; " : "", note.text);
+    explain_add_member(&json, "not_listed", &not_listed);
     json_writer_add_integer(&json, "pages", stats.pages);
     json_writer_add_integer(&json, "requests", stats.requests);
     spent_write_members(&stats.spent, "capacity", &json);

@@ -3,37 +3,26 @@
 #include "core/base/printable.h"
 #include "core/json/json.h"
 
-static size_t markdown_longest_run(struct span text, char c)
-{
-    size_t longest = 0, run = 0;
-    for (size_t i = 0; i < text.size; i++) {
-        run = text.data[i] == c ? run + 1 : 0;
-        longest = run > longest ? run : longest;
-    }
-    return longest;
-}
-
-/* By whole characters. */
-static void markdown_cut(struct buf *text)
-{
-    if (text->size <= MARKDOWN_MOST_BYTES)
-        return;
-    size_t size = MARKDOWN_MOST_BYTES;
-    while (size > 0 && ((unsigned char)text->data[size] & 0xC0) == 0x80)
-        size--;
-    buf_truncate(text, size);
-    buf_add_text(text, "…");
-}
-
 /* A code span ends with the same number of backticks as it begins with. A blank behind the first
  * and before the last of them is no part of it. */
 void markdown_add_code(struct buf *out, struct span text)
 {
     CLEAN_UP(buf_clean_up) struct buf safe = {0};
     printable_add(&safe, text, "");
-    markdown_cut(&safe);
+    if (safe.size > MARKDOWN_MOST_BYTES) {
+        size_t size = MARKDOWN_MOST_BYTES; /* cut between characters */
+        while (size > 0 && ((unsigned char)safe.data[size] & 0xC0) == 0x80)
+            size--;
+        buf_truncate(&safe, size);
+        buf_add_text(&safe, "…");
+    }
     out->failed = out->failed || safe.failed;
-    size_t ticks = markdown_longest_run(buf_span(&safe), '`') + 1;
+    size_t longest = 0, run = 0;
+    for (size_t i = 0; i < buf_span(&safe).size; i++) {
+        run = safe.data[i] == '`' ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    size_t ticks = longest + 1;
     bool blank = ticks > 1 || (safe.size > 0 && safe.data[0] == ' ') || safe.size == 0;
     buf_add_repeated(out, '`', ticks);
     buf_add_text(out, blank ? " " : "");

@@ -125,16 +125,6 @@ static void readme_write_hints(const struct place *place, struct buf *out)
     }
 }
 
-static void readme_write_scan_option(const struct model_provider_description *description,
-                                     struct buf *out)
-{
-    buf_add_text(out, "--allow-scan lists them by reading the whole table");
-    if (description && description->item_count >= 0)
-        buf_printf(out, " (%lld item%s)", (long long)description->item_count,
-                   description->item_count == 1 ? "" : "s");
-    buf_add_text(out, ".\n");
-}
-
 static void readme_write_unlisted(const struct place *directory, const struct route *child,
                                   const struct place_options *names,
                                   const struct model_provider_description *description,
@@ -160,8 +150,13 @@ static void readme_write_unlisted(const struct place *directory, const struct ro
     else
         buf_printf(out, "The placeholder %s does not open (EOPNOTSUPP). Type a name.\n",
                    buf_text(&name));
-    if (child == place_key_step(directory))
-        readme_write_scan_option(description, out);
+    if (child != place_key_step(directory))
+        return;
+    buf_add_text(out, "--allow-scan lists them by reading the whole table");
+    if (description && description->item_count >= 0)
+        buf_printf(out, " (%lld item%s)", (long long)description->item_count,
+                   description->item_count == 1 ? "" : "s");
+    buf_add_text(out, ".\n");
 }
 
 static void readme_write_scanned(const struct scan_limits *limits, struct buf *out)
@@ -212,16 +207,6 @@ static void readme_write_key(const struct map_key *keys, size_t count, const cha
                    value_type_name(keys[i].type));
 }
 
-static void readme_write_projection(const struct map_index *index, struct buf *out)
-{
-    if (index->projects == PROJECTS_ALL)
-        buf_add_text(out, "; holds whole items");
-    else
-        buf_add_text(out, "; holds keys");
-    for (size_t i = 0; i < index->include_count; i++)
-        buf_printf(out, ", %s", index->includes[i]);
-}
-
 static void readme_write_table(const struct place *directory,
                                const struct model_provider_description *description,
                                struct buf *out)
@@ -234,7 +219,9 @@ static void readme_write_table(const struct place *directory,
         buf_printf(out, "%s index %s: ", index->local ? "Local" : "Global", index->name);
         readme_write_key(index->partition, index->partition_count, "", out);
         readme_write_key(index->sort, index->sort_count, "; in the order of ", out);
-        readme_write_projection(index, out);
+        buf_add_text(out, index->projects == PROJECTS_ALL ? "; holds whole items" : "; holds keys");
+        for (size_t i = 0; i < index->include_count; i++)
+            buf_printf(out, ", %s", index->includes[i]);
         buf_add_text(out, ".\n");
     }
     buf_add_text(

@@ -142,26 +142,6 @@ static const struct route *skill_forms_find_item(const struct route *route)
     return NULL;
 }
 
-/* A link of the item's kind; NULL for none. */
-static const struct map_link *skill_forms_find_link(const struct model *table,
-                                                    const struct route *item)
-{
-    for (const struct map_link *link = table->links; link; link = link->next)
-        if (item->kind && link_is_of(link, item->kind))
-            return link;
-    return NULL;
-}
-
-static const struct route *skill_forms_entry_of(const struct route *listing)
-{
-    for (size_t i = 0; i < listing->list->entry_count; i++) {
-        const struct route *entry = route_of_entry(listing, &listing->list->entries[i]);
-        if (entry)
-            return entry;
-    }
-    return NULL;
-}
-
 static void skill_forms_find_subjects(const struct skill_of *of, struct skill_subjects *out)
 {
     *out = (struct skill_subjects){.of = of};
@@ -173,10 +153,15 @@ static void skill_forms_find_subjects(const struct skill_of *of, struct skill_su
         if (out->table || !listing)
             continue;
         const struct route *item = skill_forms_find_item(table->root);
-        out->item = item ? item : skill_forms_entry_of(listing);
+        out->item = item;
+        for (size_t k = 0; !out->item && k < listing->list->entry_count; k++)
+            out->item = route_of_entry(listing, &listing->list->entries[k]);
         out->listing = listing;
         out->table = out->item ? table : NULL;
-        out->link = out->table ? skill_forms_find_link(table, out->item) : NULL;
+        const struct map_link *link = out->table && out->item->kind ? table->links : NULL;
+        while (link && !link_is_of(link, out->item->kind))
+            link = link->next;
+        out->link = link;
     }
 }
 
@@ -458,16 +443,6 @@ static bool skill_write_what_fits(const struct skill_of *of, size_t most_lines, 
     return !out->failed;
 }
 
-/* The first cost of a listing, and of an item, of any table. */
-static bool skill_find_usual_costs(const struct skill_of *of, struct buf *list, struct buf *item)
-{
-    for (size_t i = 0; i < of->map->model_count; i++)
-        if ((!list->size && !skill_table_usual_cost(of, of->map->models[i], true, list)) ||
-            (!item->size && !skill_table_usual_cost(of, of->map->models[i], false, item)))
-            return false;
-    return true;
-}
-
 static size_t skill_room(size_t most, size_t taken)
 {
     return most > taken ? most - taken : 0;
@@ -502,7 +477,10 @@ static bool skill_write_all(struct skill_of *of, struct buf *out)
     CLEAN_UP(buf_clean_up) struct buf head = {0}, tail = {0}, list = {0}, item = {0};
     size_t tables = of->map->model_count;
     size_t most_bytes = SKILL_MOST_BYTES + (tables > 4 ? tables - 4 : 0) * SKILL_MOST_BYTES_A_TABLE;
-    bool ok = skill_find_usual_costs(of, &list, &item);
+    bool ok = true;
+    for (size_t i = 0; ok && i < tables; i++) /* the first cost of a listing, and of an item */
+        ok = (list.size || skill_table_usual_cost(of, of->map->models[i], true, &list)) &&
+             (item.size || skill_table_usual_cost(of, of->map->models[i], false, &item));
     of->list_cost = list.size ? buf_text(&list) : NULL;
     of->item_cost = item.size ? buf_text(&item) : NULL;
     skill_write_front_matter(of->map, &head);

@@ -23,28 +23,19 @@ const struct map_environment *skill_table_other_environment(const struct map_env
     return NULL;
 }
 
-/* A name like "dev-{branch}" gets an example value. */
-static struct place *skill_table_enter_environment(const struct place *root,
-                                                   const struct map_environment *environment,
-                                                   const struct place_options *names)
-{
-    CLEAN_UP(buf_clean_up) struct buf name = {0};
-    struct bindings values = {0};
-    for (size_t i = 0; i < environment->name.count; i++)
-        if (environment->name.pieces[i].param)
-            bindings_add(&values, environment->name.pieces[i].param, SPAN_LITERAL("1"));
-    if (!names_write_environment(environment, &values, &name))
-        return NULL;
-    return place_child(root, buf_span(&name), names, NULL);
-}
-
 static struct place *skill_table_place(const struct map *map,
                                        const struct map_environment *environment,
                                        const struct model *model)
 {
     const struct place_options names = {.suffix = ""};
-    struct place *root = place_root(map);
-    struct place *within = root ? skill_table_enter_environment(root, environment, &names) : NULL;
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    struct bindings values = {0};
+    for (size_t i = 0; i < environment->name.count; i++) /* "dev-{branch}" gets an example value */
+        if (environment->name.pieces[i].param)
+            bindings_add(&values, environment->name.pieces[i].param, SPAN_LITERAL("1"));
+    bool named = names_write_environment(environment, &values, &name);
+    struct place *root = named ? place_root(map) : NULL;
+    struct place *within = root ? place_child(root, buf_span(&name), &names, NULL) : NULL;
     struct place *table = within ? place_table(within, model) : NULL;
     place_destroy(root);
     place_destroy(within);
@@ -65,18 +56,6 @@ static bool skill_table_is_plain(struct span text)
     return text.size > 0 && text.size <= MOST_BYTES;
 }
 
-static void skill_table_write_piece(const struct model *model, const struct format_piece *piece,
-                                    struct buf *out)
-{
-    const struct map_param *param = piece->param ? model_find_param(model, piece->param) : NULL;
-    if (!piece->param)
-        buf_add_span(out, piece->literal);
-    else if (param && param->value_count > 0 && skill_table_is_plain(param->values[0]))
-        buf_add_span(out, param->values[0]);
-    else
-        buf_printf(out, "{%s}", piece->param);
-}
-
 static void skill_table_write_steps(const struct model *model, const struct route *route,
                                     struct buf *out)
 {
@@ -84,8 +63,16 @@ static void skill_table_write_steps(const struct model *model, const struct rout
         return;
     skill_table_write_steps(model, route->parent, out);
     buf_add_char(out, '/');
-    for (size_t i = 0; i < route->segment.count; i++)
-        skill_table_write_piece(model, &route->segment.pieces[i], out);
+    for (size_t i = 0; i < route->segment.count; i++) {
+        const struct format_piece *piece = &route->segment.pieces[i];
+        const struct map_param *param = piece->param ? model_find_param(model, piece->param) : NULL;
+        if (!piece->param)
+            buf_add_span(out, piece->literal);
+        else if (param && param->value_count > 0 && skill_table_is_plain(param->values[0]))
+            buf_add_span(out, param->values[0]);
+        else
+            buf_printf(out, "{%s}", piece->param);
+    }
 }
 
 void skill_table_path(const struct map_environment *environment, const struct model *model,
@@ -122,14 +109,6 @@ struct skill_section {
     size_t paths;    /* shown so far */
     size_t left_out; /* lines of any sort */
 };
-
-static void skill_table_add_format(struct skill_section *section, const struct format *format)
-{
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    format_write(format, &text);
-    markdown_add_code(section->out, buf_span(&text));
-    section->out->failed |= text.failed;
-}
 
 static void skill_table_add_code(struct skill_section *section, const char *text)
 {
@@ -234,7 +213,10 @@ static void skill_table_write_kind(struct skill_section *section, const struct m
         buf_add_text(section->out, i ? ", " : "");
         skill_table_add_code(section, table->keys[i].attribute);
         buf_add_text(section->out, " = ");
-        skill_table_add_format(section, &kind->keys[i]);
+        CLEAN_UP(buf_clean_up) struct buf format = {0};
+        format_write(&kind->keys[i], &format);
+        markdown_add_code(section->out, buf_span(&format));
+        section->out->failed |= format.failed;
     }
     skill_table_add_path_of(section, kind, &path);
     if (path.size > 0) {
@@ -245,28 +227,13 @@ static void skill_table_write_kind(struct skill_section *section, const struct m
     section->out->failed |= path.failed;
 }
 
-static void skill_table_write_kinds(struct skill_section *section)
-{
-    size_t shown = 0;
-    for (const struct map_kind *kind = section->table->kinds; kind; kind = kind->next)
-        if (shown++ < section->measure->kinds)
-            skill_table_write_kind(section, kind);
-        else
-            section->left_out++;
-}
-
-static bool skill_table_is_secret(const struct skill_section *section,
-                                  const struct map_pattern *pattern)
-{
-    return pattern->attribute && model_is_secret(section->table, span_text(pattern->attribute));
-}
-
 static void skill_table_write_what(struct skill_section *section, const struct map_pattern *pattern)
 {
     if (pattern->attribute) {
         buf_add_text(section->out, ", the bare value of ");
         skill_table_add_code(section, pattern->attribute);
-        buf_add_text(section->out, skill_table_is_secret(section, pattern) ? ", a secret" : "");
+        bool secret = model_is_secret(section->table, span_text(pattern->attribute));
+        buf_add_text(section->out, secret ? ", a secret" : "");
         return;
     }
     if (pattern->list && pattern->groups) {
@@ -531,7 +498,12 @@ bool skill_table_write(const struct skill_of *of, const struct model *table,
     buf_add_text(out, ", table ");
     skill_table_add_code(&section, table->base_name);
     buf_add_text(out, "\n\n");
-    skill_table_write_kinds(&section);
+    size_t kinds = 0;
+    for (const struct map_kind *kind = table->kinds; kind; kind = kind->next)
+        if (kinds++ < measure->kinds)
+            skill_table_write_kind(&section, kind);
+        else
+            section.left_out++;
     skill_table_write_paths(&section, table->root);
     skill_table_write_params(&section);
     skill_table_write_links(&section);

@@ -65,20 +65,15 @@ static bool csv_must_be_quoted(struct span text)
            (strchr(" \t#", text.data[0]) || strchr(" \t", text.data[text.size - 1]));
 }
 
-/* Whether a text (a string, or base64) without quotes would mean something else: nothing, null, a
- * truth value, a number. */
-static bool csv_looks_bare(struct span text)
-{
-    return text.size == 0 || span_is(text, "null") || span_is(text, "true") ||
-           span_is(text, "false") || number_is(text);
-}
-
 static void csv_add_field(struct buf *out, enum typed_tag tag, struct span text)
 {
     if (tag == TYPED_NONE)
         return;
+    /* A text without quotes must not look like nothing, null, a truth value or a number. */
+    bool looks_bare = text.size == 0 || span_is(text, "null") || span_is(text, "true") ||
+                      span_is(text, "false") || number_is(text);
     bool is_text = tag == TYPED_S || tag == TYPED_B;
-    if (csv_must_be_quoted(text) || (is_text && csv_looks_bare(text)))
+    if (csv_must_be_quoted(text) || (is_text && looks_bare))
         csv_add_quoted(out, text);
     else
         buf_add_span(out, text);

@@ -471,17 +471,6 @@ static void file_report_schema(void *arg)
     ended.done(ended.arg, &file, NULL);
 }
 
-static void file_start_fact(struct tree_call *call)
-{
-    const struct tree *tree = call->tree;
-    if (call->place->fact == FACT_SCHEMA && tree->models)
-        call->timer = loop_add_timer(tree->loop, 0, file_report_schema, call);
-    else
-        call->wait = file_read_fact(tree, call->place, file_take_fact, call, &call->why);
-    if (!call->timer && !call->wait && call->why.kind != ERROR_NONE)
-        call->timer = loop_add_timer(tree->loop, 0, file_refuse_fact, call);
-}
-
 /* The listing has been read to its end for its @info, which has its costs. A directory that was
  * left out for its name is a note in the @info, and no failure. A replayed listing is as old as its
  * transcript. */
@@ -577,14 +566,18 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
     *call = (struct tree_call){.tree = tree, .place = place, .done = done, .arg = arg};
     if (place->kind == PLACE_README || (place->kind == PLACE_LINK && !fetch_is_needed(place)))
         call->timer = loop_add_timer(tree->loop, 0, file_report_local, call);
+    else if (place->kind == PLACE_FACT && place->fact == FACT_SCHEMA && tree->models)
+        call->timer = loop_add_timer(tree->loop, 0, file_report_schema, call);
     else if (place->kind == PLACE_FACT)
-        file_start_fact(call);
+        call->wait = file_read_fact(tree, place, file_take_fact, call, &call->why);
     else if (place->kind == PLACE_LIST_INFO)
         call->listing = tree_list(tree, place, false, file_take_listing, call);
     else if (place->kind == PLACE_LIST_FILE)
         call->stream = tree_stream(tree, place, file_take_piece, call);
     else
         call->fetch = fetch_start(tree, place, file_take_record, call);
+    if (call->why.kind != ERROR_NONE)
+        call->timer = loop_add_timer(tree->loop, 0, file_refuse_fact, call);
     if (call->listing)
         tree_list_set_steady(call->listing);
     if (call->stream)

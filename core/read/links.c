@@ -291,19 +291,6 @@ static bool links_way_begin(struct links_way *way, const struct place *from, str
            links_way_enter(way, span_text(link->table), err);
 }
 
-static void links_write_relative(const struct place *from, const struct links_way *way,
-                                 struct buf *out)
-{
-    struct span path = buf_span(&way->path);
-    bool same = span_equal(way->place->environment_name, from->environment_name);
-    buf_add_text(out, same ? "../" : "../../");
-    for (const struct route *route = from->route; route->parent; route = route->parent)
-        buf_add_text(out, "../");
-    if (same)
-        path = span_from(path, from->environment_name.size + 1);
-    buf_add_span(out, path);
-}
-
 /* The place that the way's values lead to. */
 static struct place *links_way_finish(struct links_way *way, const struct place *from,
                                       struct buf *relative, struct error *err)
@@ -320,11 +307,17 @@ static struct place *links_way_finish(struct links_way *way, const struct place 
         if (!links_way_take_step(way, &link->steps[i],
                                  i + 1 == link->step_count ? ending : span_text(""), err))
             return NULL;
-    if (relative)
-        links_write_relative(from, way, relative);
-    if (relative && relative->failed) {
-        error_no_memory(err);
-        return NULL;
+    if (relative) {
+        struct span path = buf_span(&way->path);
+        bool same = span_equal(way->place->environment_name, from->environment_name);
+        buf_add_text(relative, same ? "../" : "../../");
+        for (const struct route *route = from->route; route->parent; route = route->parent)
+            buf_add_text(relative, "../");
+        buf_add_span(relative, same ? span_from(path, from->environment_name.size + 1) : path);
+        if (relative->failed) {
+            error_no_memory(err);
+            return NULL;
+        }
     }
     struct place *place = way->place;
     way->place = NULL;

@@ -392,17 +392,6 @@ static void listing_take_record(void *arg, struct record *record, double found_u
         listing_deliver_attributes(listing, record_item(record), ttl_left_ms);
 }
 
-static bool listing_start_record(struct tree_listing *listing, struct error *err)
-{
-    struct json no_item = {0};
-    if (listing->place->kind == PLACE_LINKS && !fetch_is_needed(listing->place)) {
-        listing_deliver_links(listing, no_item, MAP_STRUCTURE_TTL_MS);
-        return true;
-    }
-    listing->fetch = fetch_start(listing->tree, listing->place, listing_take_record, listing);
-    return listing->fetch || error_no_memory(err);
-}
-
 /* Partition keys that a Scan found. */
 
 /* A key whose name is too long for a directory is left out, and the end reports that. False when
@@ -452,17 +441,6 @@ static void listing_take_scan(void *arg, void *data, int64_t ttl_left_ms, const 
     if (err)
         listing_fail_at_end(listing, err); /* the scan is older than its ttl */
     listing_deliver_keys(listing);
-}
-
-static bool listing_start_scan(struct tree_listing *listing, struct error *err)
-{
-    if (listing->scan) {
-        listing_deliver_keys(listing);
-        return true;
-    }
-    listing->scan_wait =
-        key_scan_start(listing->tree, listing->place, listing_take_scan, listing, err);
-    return listing->scan_wait;
 }
 
 /* Declared files. */
@@ -537,10 +515,21 @@ void listing_work(struct tree_listing *listing)
         ok = listing_start_tables(listing, &why);
         break;
     case LISTING_RECORD:
-        ok = listing_start_record(listing, &why);
+        if (listing->place->kind == PLACE_LINKS && !fetch_is_needed(listing->place)) {
+            listing_deliver_links(listing, (struct json){0}, MAP_STRUCTURE_TTL_MS);
+            break;
+        }
+        listing->fetch = fetch_start(listing->tree, listing->place, listing_take_record, listing);
+        ok = listing->fetch || error_no_memory(&why);
         break;
     case LISTING_SCAN:
-        ok = listing_start_scan(listing, &why);
+        if (listing->scan) {
+            listing_deliver_keys(listing);
+            break;
+        }
+        listing->scan_wait =
+            key_scan_start(listing->tree, listing->place, listing_take_scan, listing, &why);
+        ok = listing->scan_wait;
         break;
     case LISTING_CONTENTS:
         ok = listing_start_slice(listing, &why);

@@ -86,17 +86,6 @@ static bool listing_query_is_named_by_items(const struct route *child)
     return !child->entry && !child->hidden && !child->file && !format_is_literal(&child->segment);
 }
 
-/* Adds the directories that come with an item of PARTS, which is an entry of the step ENTRY. */
-static void listing_query_add_followers(struct tree_listing *listing, const struct route *entry,
-                                        const struct bindings *parts)
-{
-    const struct place *place = listing->place;
-    for (const struct route *child = place->route->children; child; child = child->next)
-        if (listing_query_is_named_by_items(child) &&
-            listable_follows(child, entry, &place->bindings))
-            listing_query_add_directory(listing, child, parts);
-}
-
 /* Whether STEP, or a step below it, shows the item KEY; PARTS gets those of the key. */
 static bool listing_query_shows(const struct route *step, const struct place *place,
                                 const struct key *key, struct bindings *parts)
@@ -262,8 +251,12 @@ static bool listing_query_add_entry(struct tree_listing *listing,
     /* A declared file comes beside the N entries of a listing. */
     listing->stats.entries += !own || place->selection;
     listing->matched += !reads_again;
-    if (!listing_is_alone(listing) && !own)
-        listing_query_add_followers(listing, route, &matched->parts);
+    if (listing_is_alone(listing) || own)
+        return true;
+    for (const struct route *child = place->route->children; child; child = child->next)
+        if (listing_query_is_named_by_items(child) &&
+            listable_follows(child, route, &place->bindings))
+            listing_query_add_directory(listing, child, &matched->parts);
     return true;
 }
 

@@ -69,24 +69,6 @@ static void near_miss_values(const struct place *place, struct buf *out)
     }
 }
 
-/* Whether ENDING is an @ and a word like an attribute's name, and no end of an address. */
-static bool near_miss_is_at_word(struct span ending)
-{
-    for (size_t i = 1; i < ending.size; i++)
-        if (!isalnum((unsigned char)ending.data[i]) && ending.data[i] != '_')
-            return false;
-    return ending.size > 1;
-}
-
-/* The value of the parameter that STEP ends in; empty when it ends in none. */
-static struct span near_miss_last_value(const struct place *place, const struct route *step)
-{
-    size_t count = step->segment.count;
-    const char *param = count ? step->segment.pieces[count - 1].param : NULL;
-    const struct span *value = param ? bindings_find(&place->bindings, param) : NULL;
-    return value ? *value : span_text("");
-}
-
 /* ITEM@status is probably an attribute, and LIST@jsnl a file. */
 static void near_miss_ending(const struct place *place, struct buf *out)
 {
@@ -94,11 +76,18 @@ static void near_miss_ending(const struct place *place, struct buf *out)
     bool listing = place->kind == PLACE_DIRECTORY;
     if (!listing && place->kind != PLACE_RECORD)
         return;
-    struct span value = near_miss_last_value(place, place->route);
+    const struct format *segment = &place->route->segment;
+    const char *param = segment->count ? segment->pieces[segment->count - 1].param : NULL;
+    const struct span *bound = param ? bindings_find(&place->bindings, param) : NULL;
+    struct span value = bound ? *bound : span_text("");
     size_t at = companion_find_at(value);
     struct span ending = span_from(value, at);
-    if (at == 0 || !near_miss_is_at_word(ending))
+    if (at == 0 || ending.size < 2)
         return;
+    /* An @ and a word like an attribute's name, and no end of an address. */
+    for (size_t i = 1; i < ending.size; i++)
+        if (!isalnum((unsigned char)ending.data[i]) && ending.data[i] != '_')
+            return;
     companion_write_hint(listing, ending, &hint);
     companion_write_names(listing, &names);
     if (listing && hint.size == 0)

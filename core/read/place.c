@@ -322,30 +322,6 @@ static bool place_find_without_map(struct span name, struct error *err)
     return false;
 }
 
-static bool place_find_named_table(struct place *place, struct span name, struct error *err)
-{
-    CLEAN_UP(buf_clean_up) struct buf table = {0};
-    if (!names_find_table(name, &table, err))
-        return false;
-    place->kind = PLACE_TABLE;
-    place->table_prefix = arena_text(&place->arena, span_text("")); /* the name is whole */
-    place->table_name = arena_text(&place->arena, buf_span(&table));
-    return true;
-}
-
-/* Adds a step to BELOW. */
-static void place_go_below(struct place *place, struct span name)
-{
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
-    if (!place->table)
-        return;
-    buf_add_span(&path, place->below);
-    buf_add_char(&path, '/');
-    buf_add_span(&path, name);
-    place->arena.failed = place->arena.failed || path.failed;
-    place->below = arena_copy(&place->arena, buf_span(&path));
-}
-
 /* Binds the parts that the pattern itself declares ("where": {"index_name": "x"}). */
 static bool place_bind_stated(struct place *place, const struct map_pattern *pattern)
 {
@@ -395,22 +371,17 @@ static enum place_kind place_directory_kind(const struct names_found *found,
     }
 }
 
-/* Whether the names of STEP are whole partition keys. */
-static bool place_is_named_by_partition(const struct place *place, const struct route *step)
-{
-    const struct map_pattern *pattern = step->list ? step->list : step->file;
-    const char *param = format_whole_param(&step->segment);
-    const char *key = format_whole_param(&place->table->kinds->keys[0]);
-    return pattern && !pattern->index && !step->entry && param && key && strcmp(param, key) == 0;
-}
-
 const struct route *place_key_step(const struct place *place)
 {
     if (!place->table_name || !place->route)
         return NULL;
-    for (const struct route *step = place->route->children; step; step = step->next)
-        if (place_is_named_by_partition(place, step))
+    const char *key = format_whole_param(&place->table->kinds->keys[0]);
+    for (const struct route *step = place->route->children; step; step = step->next) {
+        const struct map_pattern *pattern = step->list ? step->list : step->file;
+        const char *param = format_whole_param(&step->segment);
+        if (pattern && !pattern->index && !step->entry && param && key && strcmp(param, key) == 0)
             return step;
+    }
     return NULL;
 }
 
@@ -559,6 +530,7 @@ static bool place_refuse_below(const struct place *place, struct span name, stru
 static bool place_find_child(struct place *place, struct span name,
                              const struct place_options *options, struct error *err)
 {
+    CLEAN_UP(buf_clean_up) struct buf table = {0};
     switch (place->kind) {
     case PLACE_ROOT:
         if (span_is(name, MAP_TABLES_NAME))
@@ -571,7 +543,12 @@ static bool place_find_child(struct place *place, struct span name,
             return place_enter_tables(place, options, err);
         return place_find_table(place, name, err) || place_find_readme(place, name);
     case PLACE_TABLES:
-        return place_find_named_table(place, name, err);
+        if (!names_find_table(name, &table, err))
+            return false;
+        place->kind = PLACE_TABLE;
+        place->table_prefix = arena_text(&place->arena, span_text("")); /* the name is whole */
+        place->table_name = arena_text(&place->arena, buf_span(&table));
+        return true;
     case PLACE_TABLE:
         return error_set(err, ERROR_NOT_FOUND, "the table %s has not been described yet",
                          place->table_name);
@@ -600,8 +577,13 @@ struct place *place_child(const struct place *place, struct span name,
 {
     struct place *child = place_new(place);
     bool found = child && place_find_child(child, name, options, err);
-    if (found && child->table_name)
-        place_go_below(child, name);
+    if (found && child->table_name && child->table) {
+        CLEAN_UP(buf_clean_up) struct buf below = {0};
+        buf_printf(&below, "%.*s/", (int)child->below.size, child->below.data);
+        buf_add_span(&below, name);
+        child->arena.failed = child->arena.failed || below.failed;
+        child->below = arena_copy(&child->arena, buf_span(&below));
+    }
     if (found && !child->arena.failed)
         return child;
     if (!child || child->arena.failed)

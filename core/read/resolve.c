@@ -74,14 +74,6 @@ static void resolve_follow(struct resolve_walk *walk, struct json item)
     resolve_enter(walk, to);
 }
 
-/* Whether the walk is at a link that it has to follow. */
-static bool resolve_leads_on(const struct resolve_walk *walk)
-{
-    struct span behind = walk->behind, left = walk->left, name;
-    bool more = place_next_segment(&behind, &name) || place_next_segment(&left, &name);
-    return walk->place->kind == PLACE_LINK && (walk->through || walk->slash || more);
-}
-
 static void resolve_pass_link(struct resolve_walk *walk)
 {
     struct json no_item = {0};
@@ -101,9 +93,12 @@ static void resolve_continue(struct resolve_walk *walk)
     const struct tree *tree = walk->tree;
     struct span name;
     while (walk->state == RESOLVE_WALKING) {
+        struct span behind = walk->behind, left = walk->left;
+        bool more = place_next_segment(&behind, &name) || place_next_segment(&left, &name);
+        bool follows = walk->through || walk->slash || more;
         if (tree->models && walk->place->kind == PLACE_TABLE)
             resolve_describe(walk);
-        else if (resolve_leads_on(walk))
+        else if (walk->place->kind == PLACE_LINK && follows)
             resolve_pass_link(walk);
         else if (place_next_segment(&walk->behind, &name) || place_next_segment(&walk->left, &name))
             resolve_enter(walk, place_child(walk->place, name, &tree->names, &walk->why));

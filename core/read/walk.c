@@ -92,17 +92,6 @@ enum { EXPIRIES_LEAST = 64 };
 
 /* Transcripts. */
 
-static struct walk_transcript *walk_transcript_new(int64_t since_ms, int64_t since_wall_ms)
-{
-    struct walk_transcript *transcript = calloc(1, sizeof *transcript);
-    if (transcript)
-        *transcript = (struct walk_transcript){.references = 1,
-                                               .since_ms = since_ms,
-                                               .since_wall_ms = since_wall_ms,
-                                               .memory = sizeof *transcript};
-    return transcript;
-}
-
 static void walk_transcript_ref(void *data)
 {
     struct walk_transcript *transcript = data;
@@ -401,9 +390,14 @@ static void walk_begin_recording(struct walk *walk, int64_t since_ms, int64_t si
 {
     for (struct walk *old; (old = walk_find_recorded(walk->from.walks, true));)
         walk_drop_recording(old);
-    walk->recorded = walk_transcript_new(since_ms, since_wall_ms);
-    if (walk->recorded)
-        walk_charge(walk->from.walks, walk->recorded->memory, 0);
+    walk->recorded = calloc(1, sizeof *walk->recorded);
+    if (!walk->recorded)
+        return;
+    *walk->recorded = (struct walk_transcript){.references = 1,
+                                               .since_ms = since_ms,
+                                               .since_wall_ms = since_wall_ms,
+                                               .memory = sizeof *walk->recorded};
+    walk_charge(walk->from.walks, walk->recorded->memory, 0);
 }
 
 void walk_record_item(struct walk *walk, const struct key *key, struct json item)
