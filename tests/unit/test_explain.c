@@ -234,9 +234,8 @@ static void test_a_filter_may_cost_every_page(void)
     place_destroy(place);
     scene_close(&scene);
     CHECK_HAS(buf_text(&got), "cost   1 request a page of up to 1 MB\n");
-    CHECK_HAS(buf_text(&got),
-              "       0.5 RCU for each started 4 KB that is read, whether it is "
-              "shown or not\n");
+    CHECK_HAS(buf_text(&got), "       0.5 RCU for each started 4 KB that is read, whether it is "
+                              "shown or not\n");
 }
 
 static void test_consistent_reads_cost_more(void)

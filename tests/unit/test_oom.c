@@ -315,8 +315,7 @@ static void test_asking_again(void)
     struct scene scene;
     open_scene(&scene);
     refused_wait = cache_read(scene.cache, &request, count_call, &asker_calls);
-    CHECK(refused_wait &&
-          cache_read(scene.cache, &request, leave_for_the_asker, &joined_calls));
+    CHECK(refused_wait && cache_read(scene.cache, &request, leave_for_the_asker, &joined_calls));
     arm(1, false);
     cache_fail(flight, &spent);
     CHECK(disarm());
