@@ -18,10 +18,10 @@ struct cache_entry {
 struct cache_flight {
     struct dict_node node; /* first, so that a node is a flight; in the dict unless dropped */
     struct cache *cache;
-    struct list waits;            /* in the order they came */
-    struct cache_request request; /* its key is not used */
-    struct cache_wait *owner;     /* whose request it is; NULL when that caller left */
-    struct loop_timer *refusal;   /* set when the fetch did not begin */
+    struct list waits;           /* in the order they came */
+    struct cache_lookup request; /* its key is not used */
+    struct cache_wait *owner;    /* whose request it is; NULL when that caller left */
+    struct loop_timer *refusal;  /* set when the fetch did not begin */
     struct error refused;
     bool dropped; /* the response must not be stored, nor the flight joined */
     bool landed;  /* its callers get the result: it must not be abandoned */
@@ -33,8 +33,8 @@ struct cache_wait {
     cache_done_fn *done;
     void *arg;
     struct cache_flight *flight; /* NULL for a stored response */
-    struct cache_request own; /* of a caller that joined: its own request, in case the owner's error
-                               * concerns only the owner; without FETCH there is none */
+    struct cache_lookup own; /* of a caller that joined: its own request, in case the owner's error
+                              * concerns only the owner; without FETCH there is none */
     int64_t max_age_ms, max_missing_age_ms, stale_ms;
     struct cache *cache;
     /* Of a stored response: */
@@ -227,7 +227,7 @@ struct cache_stats cache_stats(const struct cache *cache)
 
 /* The end of a flight. */
 
-static void cache_release_request(const struct cache_request *request)
+static void cache_release_lookup(const struct cache_lookup *request)
 {
     if (request->release)
         request->release(request->fetch_arg);
@@ -250,7 +250,7 @@ static void cache_detach_flight(struct cache_flight *flight)
 static void cache_free_flight(struct cache_flight *flight)
 {
     loop_remove_timer(flight->refusal);
-    cache_release_request(&flight->request);
+    cache_release_lookup(&flight->request);
     free(flight);
 }
 
@@ -258,7 +258,7 @@ static void cache_free_flight(struct cache_flight *flight)
 static struct cache_wait cache_end_wait(struct cache_wait *wait)
 {
     struct cache_wait copy = *wait;
-    cache_release_request(&wait->own);
+    cache_release_lookup(&wait->own);
     free(wait);
     return copy;
 }
@@ -290,7 +290,7 @@ void cache_land(struct cache_flight *flight, const struct cache_value *value)
 }
 
 static struct cache_flight *cache_new_flight(struct cache *cache,
-                                             const struct cache_request *request, struct span key)
+                                             const struct cache_lookup *request, struct span key)
 {
     struct cache_flight *flight = calloc(1, sizeof *flight + key.size);
     if (!flight)
@@ -314,7 +314,7 @@ static void cache_refuse_flight(void *arg)
 
 /* Starts a flight for REQUEST, whose owner is WAIT. False when memory ran out: if TAKEN is set, the
  * request has been released, else it is still the caller's. */
-static bool cache_launch(struct cache_wait *wait, const struct cache_request *request,
+static bool cache_launch(struct cache_wait *wait, const struct cache_lookup *request,
                          struct span key, bool *taken)
 {
     struct cache *cache = wait->cache;
@@ -322,7 +322,7 @@ static bool cache_launch(struct cache_wait *wait, const struct cache_request *re
     *taken = flight;
     if (!flight)
         return false;
-    wait->own = (struct cache_request){0};
+    wait->own = (struct cache_lookup){0};
     cache_link_wait(flight, wait);
     flight->owner = wait;
     cache->stats.misses++;
@@ -353,7 +353,7 @@ static void cache_refuse_owner(struct cache_flight *flight, const struct error *
         struct cache *cache = flight->cache;
         struct span key = flight->node.key;
         struct cache_flight *other = (struct cache_flight *)dict_find(&cache->flights, key);
-        struct cache_request own = wait->own;
+        struct cache_lookup own = wait->own;
         bool taken;
         list_remove(&wait->node);
         if (other) {
@@ -431,7 +431,7 @@ static bool cache_wait_for_stored(struct cache_wait *wait, struct cache_entry *e
     return true;
 }
 
-struct cache_wait *cache_read(struct cache *cache, const struct cache_request *request,
+struct cache_wait *cache_read(struct cache *cache, const struct cache_lookup *request,
                               cache_done_fn *done, void *arg)
 {
     struct cache_entry *entry = cache_find_entry(cache, request->key);
@@ -459,7 +459,7 @@ struct cache_wait *cache_read(struct cache *cache, const struct cache_request *r
         }
     }
     if (!taken)
-        cache_release_request(request);
+        cache_release_lookup(request);
     if (ok)
         return wait;
     free(wait);

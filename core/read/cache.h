@@ -41,7 +41,7 @@ struct cache *cache_new(struct loop *loop, size_t limit);
 /* No caller may be waiting. NULL is fine. */
 void cache_destroy(struct cache *cache);
 
-struct cache_request {
+struct cache_lookup {
     struct span key; /* copied */
     /* How old a response may be, and how old a proven miss; on the monotonic clock. With 0 no
      * stored response is used, but a flight that is under way is joined. */
@@ -59,7 +59,7 @@ struct cache_request {
 
 /* Reports a stored response, joins the flight of the same key, or starts one. DONE is called once,
  * later, never from within. NULL when memory ran out; DONE is then never called. */
-struct cache_wait *cache_read(struct cache *cache, const struct cache_request *request,
+struct cache_wait *cache_read(struct cache *cache, const struct cache_lookup *request,
                               cache_done_fn *done, void *arg);
 /* Before DONE, which then never is called. Other callers of the same key are not disturbed. */
 void cache_leave(struct cache_wait *wait);

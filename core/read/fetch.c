@@ -222,7 +222,7 @@ static bool fetch_request(struct fetch *fetch, struct read *read, cache_done_fn 
     }
     int64_t ttl_ms = plan->pattern->ttl_ms;
     bool in_outage = fetch->outage.kind != ERROR_NONE; /* what is good enough needs no request */
-    struct cache_request request = {
+    struct cache_lookup request = {
         .key = buf_span(&key),
         .max_age_ms = in_outage ? ttl_ms + tree->stale_ms : ttl_ms,
         .max_missing_age_ms = ttl_ms < MAP_MISSING_TTL_MS ? ttl_ms : MAP_MISSING_TTL_MS,

@@ -321,7 +321,7 @@ static struct cache_wait *file_read_fact(const struct tree *tree, const struct p
         fact_flight_release(flight);
     else if (flight)
         wait = cache_read(tree->cache,
-                          &(struct cache_request){
+                          &(struct cache_lookup){
                               .key = buf_span(&key),
                               .max_age_ms = MAP_STRUCTURE_TTL_MS,
                               .stale_ms = tree->stale_ms,

@@ -310,7 +310,7 @@ struct cache_wait *key_scan_start(const struct tree *tree, const struct place *p
         key_scan_flight_release(flight);
     else if (flight)
         wait = cache_read(tree->cache,
-                          &(struct cache_request){
+                          &(struct cache_lookup){
                               .key = buf_span(&key),
                               .max_age_ms = MAP_STRUCTURE_TTL_MS,
                               .stale_ms = tree->stale_ms,

@@ -93,21 +93,21 @@ static void done(void *arg, void *data, int64_t ttl_left_ms, const struct error 
     asker->wait = NULL;
 }
 
-static struct cache_request question_of(struct scene *scene, const char *key)
+static struct cache_lookup question_of(struct scene *scene, const char *key)
 {
-    return (struct cache_request){.key = span_text(key),
-                                  .max_age_ms = scene->max_age_ms,
-                                  .max_missing_age_ms = scene->max_missing_age_ms,
-                                  .stale_ms = scene->stale_ms,
-                                  .fetch = fetch,
-                                  .abandon = abandon,
-                                  .fetch_arg = scene,
-                                  .release = release};
+    return (struct cache_lookup){.key = span_text(key),
+                                 .max_age_ms = scene->max_age_ms,
+                                 .max_missing_age_ms = scene->max_missing_age_ms,
+                                 .stale_ms = scene->stale_ms,
+                                 .fetch = fetch,
+                                 .abandon = abandon,
+                                 .fetch_arg = scene,
+                                 .release = release};
 }
 
 static void ask(struct scene *scene, const char *key, struct asker *asker)
 {
-    struct cache_request request = question_of(scene, key);
+    struct cache_lookup request = question_of(scene, key);
     asker->wait = cache_read(scene->cache, &request, done, asker);
     CHECK(asker->wait && asker->calls == 0);
 }
@@ -121,7 +121,7 @@ static void run(struct scene *scene)
 static void put_bytes(struct scene *scene, struct span key, struct thing *thing, size_t memory)
 {
     struct asker asker = {0};
-    struct cache_request request = question_of(scene, "");
+    struct cache_lookup request = question_of(scene, "");
     request.key = key;
     request.max_age_ms = 0;
     request.max_missing_age_ms = 0;
@@ -869,7 +869,7 @@ static void an_answer_may_change_everything(void)
     struct thing thing = {1};
     open_scene(&scene, MEGABYTE);
     struct restless restless = {&scene, &other, &again, 0};
-    struct cache_request request = question_of(&scene, "k");
+    struct cache_lookup request = question_of(&scene, "k");
     CHECK(cache_read(scene.cache, &request, done_restless, &restless));
     ask(&scene, "k", &other);
     land(&scene, &thing);

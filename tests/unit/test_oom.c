@@ -309,7 +309,7 @@ static void test_asking_again(void)
 {
     static const struct error spent = {.kind = ERROR_SPENT};
     struct cache_flight *flight = NULL;
-    const struct cache_request request = {
+    const struct cache_lookup request = {
         .key = SPAN_LITERAL("k"), .fetch = begin_flight, .fetch_arg = &flight};
     int asker_calls = 0, joined_calls = 0;
     struct scene scene;
