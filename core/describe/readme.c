@@ -196,7 +196,7 @@ static void readme_write_counts(const struct place *directory,
     if (description->size_bytes > 0 ||
         description->item_count == 0) /* local servers report no bytes */
         buf_printf(out, " with %lld bytes", (long long)description->size_bytes);
-    buf_add_text(out, " by DescribeTable, whose numbers are up to six\nhours old.\n\n");
+    buf_add_text(out, " (DescribeTable; up to six hours old).\n\n");
 }
 
 static void readme_write_key(const struct map_key *keys, size_t count, const char *between,

@@ -78,7 +78,7 @@ def test_the_readme_tells_keys_counts_and_files(bare, table, proxy, cost):
 
     proxy.fault("alter", op="DescribeTable", times=None, change=change)
     told = bare("cat", f"/tables/{name}/README").text
-    assert f"{name} has 1234 items of 56789 bytes together" in told and "six hours old" in told
+    assert f"{name} has 1234 items with 56789 bytes" in told and "six hours old" in told
     assert "Its key: pk (S), sk (S)." in told
     assert "Global index by-day: sk (S); in the order of on (N); holds keys, note." in told
     assert all(each in told for each in FILES)
@@ -137,7 +137,7 @@ def test_bytes_are_left_out_where_nobody_counts_them(bare, things, proxy):
 
     proxy.fault("alter", op="DescribeTable", times=None, change=change)
     told = bare("cat", f"/tables/{things}/README").text
-    assert f"{things} has 92 items by DescribeTable" in told
+    assert f"{things} has 92 items (DescribeTable" in told
 
 
 def test_the_schema_is_what_the_service_wrote(bare, things, proxy, cost):
