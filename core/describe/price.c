@@ -12,21 +12,6 @@ void price_clean_up(struct price *price)
     *price = (struct price){0};
 }
 
-/* Adds the cost of reading the link's target. False when memory ran out. */
-static bool price_add_target(struct price *price, const struct place *place,
-                             const struct place_options *names)
-{
-    struct error err = {0};
-    struct place *target = links_example(place, names);
-    const struct plan *plan = target && fetch_is_needed(target) ? place_plan(target, &err) : NULL;
-    if (plan)
-        cost_add(&price->target, &plan->cost);
-    price->target_is_entry = plan && plan->entry && fetch_is_needed(place);
-    bool known = target && err.kind != ERROR_NO_MEMORY;
-    place_destroy(target);
-    return known;
-}
-
 bool price_init(struct price *price, const struct place *place, const struct place_options *names,
                 struct error *err)
 {
@@ -38,8 +23,19 @@ bool price_init(struct price *price, const struct place *place, const struct pla
         price->cost = price->plan->cost;
     }
     cost_add(&price->cost, &place->way);
-    if (place->kind == PLACE_LINK && !price_add_target(price, place, names))
-        return error_no_memory(err);
+    if (place->kind == PLACE_LINK) {
+        struct error why = {0};
+        struct place *target = links_example(place, names);
+        const struct plan *plan =
+            target && fetch_is_needed(target) ? place_plan(target, &why) : NULL;
+        if (plan)
+            cost_add(&price->target, &plan->cost);
+        price->target_is_entry = plan && plan->entry && fetch_is_needed(place);
+        bool known = target && why.kind != ERROR_NO_MEMORY;
+        place_destroy(target);
+        if (!known)
+            return error_no_memory(err);
+    }
     cost_add(&price->cost, &price->target);
     if (place->kind == PLACE_ROOT)
         for (const struct map_environment *each = place->map->environments; each; each = each->next)

@@ -159,46 +159,6 @@ static void readme_write_unlisted(const struct place *directory, const struct ro
     buf_add_text(out, ".\n");
 }
 
-static void readme_write_scanned(const struct scan_limits *limits, struct buf *out)
-{
-    buf_printf(
-        out,
-        "The partition keys come from a Scan of the whole table (--allow-scan), which reads\n"
-        "every item, at most once a minute. A table with more than %llu items or\n",
-        (unsigned long long)limits->items);
-    size_write(limits->bytes, out);
-    buf_add_text(out, " (--scan-limit) is not scanned: type its keys.\n\n");
-}
-
-static void readme_write_all_unlisted(const struct place *directory,
-                                      const struct place_options *names,
-                                      const struct model_provider_description *description,
-                                      struct buf *out)
-{
-    const struct route *step = NULL;
-    size_t size = out->size;
-    while ((step = place_next_unlisted(directory, names, step)))
-        readme_write_unlisted(directory, step, names, description, out);
-    if (out->size > size)
-        buf_add_text(out, "In a mount, /.ddbfs/recent has the paths that were opened lately.\n\n");
-    else if (names->scan && place_key_step(directory))
-        readme_write_scanned(names->scan, out);
-}
-
-static void readme_write_counts(const struct place *directory,
-                                const struct model_provider_description *description,
-                                struct buf *out)
-{
-    if (!description || description->item_count < 0 || description->size_bytes < 0)
-        return;
-    buf_printf(out, "%s has %lld item%s", directory->table_name, (long long)description->item_count,
-               description->item_count == 1 ? "" : "s");
-    if (description->size_bytes > 0 ||
-        description->item_count == 0) /* local servers report no bytes */
-        buf_printf(out, " with %lld bytes", (long long)description->size_bytes);
-    buf_add_text(out, " (DescribeTable; up to six hours old).\n\n");
-}
-
 static void readme_write_key(const struct map_key *keys, size_t count, const char *between,
                              struct buf *out)
 {
@@ -212,7 +172,14 @@ static void readme_write_table(const struct place *directory,
                                struct buf *out)
 {
     const struct model *table = directory->table;
-    readme_write_counts(directory, description, out);
+    if (description && description->item_count >= 0 && description->size_bytes >= 0) {
+        buf_printf(out, "%s has %lld item%s", directory->table_name,
+                   (long long)description->item_count, description->item_count == 1 ? "" : "s");
+        /* Local servers report no bytes. */
+        if (description->size_bytes > 0 || description->item_count == 0)
+            buf_printf(out, " with %lld bytes", (long long)description->size_bytes);
+        buf_add_text(out, " (DescribeTable; up to six hours old).\n\n");
+    }
     readme_write_key(table->keys, table->key_count, "Its key: ", out);
     buf_add_text(out, ".\n");
     for (const struct map_index *index = table->indexes; index; index = index->next) {
@@ -299,7 +266,20 @@ static void readme_write_within_table(const struct place *directory,
                                       struct buf *out)
 {
     struct window_sets sets = {0};
-    readme_write_all_unlisted(directory, names, description, out);
+    const struct route *step = NULL;
+    while ((step = place_next_unlisted(directory, names, step)))
+        readme_write_unlisted(directory, step, names, description, out);
+    if (out->size > 0) {
+        buf_add_text(out, "In a mount, /.ddbfs/recent has the paths that were opened lately.\n\n");
+    } else if (names->scan && place_key_step(directory)) {
+        buf_printf(out,
+                   "The partition keys come from a Scan of the whole table (--allow-scan), which "
+                   "reads\nevery item, at most once a minute. A table with more than %llu items "
+                   "or\n",
+                   (unsigned long long)names->scan->items);
+        size_write(names->scan->bytes, out);
+        buf_add_text(out, " (--scan-limit) is not scanned: type its keys.\n\n");
+    }
     if (directory->table_name && !directory->route->parent)
         readme_write_table(directory, description, out);
     buf_printf(out, "Paths of %s%s and their costs:\n\n", directory->table_prefix,

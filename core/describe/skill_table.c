@@ -352,16 +352,6 @@ static bool skill_table_is_same_param(const struct map_param *a, const struct ma
     return same;
 }
 
-/* Whether one before PARAM is the same. */
-static bool skill_table_is_written_before(const struct skill_section *section,
-                                          const struct map_param *param)
-{
-    const struct map_param *other = section->table->params;
-    while (other != param && !skill_table_is_same_param(other, param))
-        other = other->next;
-    return other != param;
-}
-
 /* PARAM, and those behind it with the same description. */
 static void skill_table_write_param(struct skill_section *section, const struct map_param *param)
 {
@@ -388,8 +378,10 @@ static void skill_table_write_params(struct skill_section *section)
     for (int trap = 1; trap >= 0; trap--)
         for (const struct map_param *param = section->table->params; param; param = param->next) {
             bool described = param->value_count > 0 || param->match || param->hint;
-            if (!described || (param->hint != NULL) != trap ||
-                skill_table_is_written_before(section, param))
+            const struct map_param *same = section->table->params;
+            while (same != param && !skill_table_is_same_param(same, param))
+                same = same->next;
+            if (!described || (param->hint != NULL) != trap || same != param)
                 continue;
             if (shown++ < section->measure->params)
                 skill_table_write_param(section, param);
@@ -444,19 +436,6 @@ static void skill_table_write_marks(struct skill_section *section)
     buf_add_char(section->out, '\n');
 }
 
-static void skill_table_write_left_out(struct skill_section *section, struct span directory)
-{
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
-    if (section->left_out == 0)
-        return;
-    buf_printf(section->out, "- left out: %zu more of these; all are in ", section->left_out);
-    buf_add_span(&path, directory);
-    buf_add_text(&path, "/" README_NAME);
-    markdown_add_code(section->out, buf_span(&path));
-    buf_add_char(section->out, '\n');
-    section->out->failed |= path.failed;
-}
-
 static const struct route *skill_table_find_usual(const struct route *route, bool list)
 {
     const struct map_pattern *pattern = list ? route->list : route->file;
@@ -508,7 +487,12 @@ bool skill_table_write(const struct skill_of *of, const struct model *table,
     skill_table_write_params(&section);
     skill_table_write_links(&section);
     skill_table_write_marks(&section);
-    skill_table_write_left_out(&section, buf_span(&directory));
+    if (section.left_out > 0) {
+        buf_printf(out, "- left out: %zu more of these; all are in ", section.left_out);
+        buf_add_text(&directory, "/" README_NAME);
+        markdown_add_code(out, buf_span(&directory));
+        buf_add_char(out, '\n');
+    }
     place_destroy(place);
     out->failed = out->failed || directory.failed;
     return !out->failed;

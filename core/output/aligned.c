@@ -10,24 +10,17 @@ enum { MOST_WIDTH = 60 };
 static const char GAP[] = "  ";
 static const struct span CUT = {"\u2026", 3}, MISSING = {"-", 1};
 
-/* The code point of a valid character. */
-static wchar_t aligned_point_of(struct span character)
-{
-    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    unsigned char first = (unsigned char)character.data[0];
-    unsigned point = first & masks[character.size];
-    for (size_t i = 1; i < character.size; i++)
-        point = point << 6 | ((unsigned char)character.data[i] & 0x3f);
-    return (wchar_t)point;
-}
-
 /* The cells of a terminal that a character takes; 1 for one that the system does not know. */
 static size_t aligned_width_of(locale_t locale, struct span character)
 {
+    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
     if (!locale || character.size == 1)
         return 1;
+    unsigned point = (unsigned char)character.data[0] & masks[character.size];
+    for (size_t i = 1; i < character.size; i++)
+        point = point << 6 | ((unsigned char)character.data[i] & 0x3f);
     locale_t before = uselocale(locale);
-    int width = wcwidth(aligned_point_of(character));
+    int width = wcwidth((wchar_t)point);
     uselocale(before);
     return width < 0 ? 1 : (size_t)width;
 }

@@ -189,17 +189,6 @@ void entries_add_files(struct entries *entries, const struct place *place,
         entries_add_routes(entries, place, true, names);
 }
 
-/* Whether NAME is a literal environment of the map, which has priority over one with a parameter.
- */
-static bool entries_is_named(const struct map *map, struct span name)
-{
-    struct bindings nothing = {0};
-    for (const struct map_environment *each = map->environments; each; each = each->next)
-        if (format_is_literal(&each->name) && format_match(&each->name, name, &nothing))
-            return true;
-    return false;
-}
-
 void entries_add_environment(struct entries *entries, const struct map *map,
                              const struct map_environment *each, struct span table_name)
 {
@@ -215,8 +204,11 @@ void entries_add_environment(struct entries *entries, const struct map *map,
             entries->failed = true;
             return;
         }
-        if (entries_is_named(map, buf_span(&name)))
-            continue;
-        entries_add_text(entries, &name, true);
+        bool taken = false; /* by a literal environment, which has priority */
+        for (const struct map_environment *other = map->environments; other; other = other->next)
+            taken = taken || (format_is_literal(&other->name) &&
+                              format_match(&other->name, buf_span(&name), &(struct bindings){0}));
+        if (!taken)
+            entries_add_text(entries, &name, true);
     }
 }

@@ -121,28 +121,22 @@ static int key_scan_compare_values(const void *a, const void *b)
     return value_compare(*(const struct value *)a, *(const struct value *)b);
 }
 
-static bool key_scan_put_in_order(struct key_scan_flight *flight)
+static void key_scan_land(struct key_scan_flight *flight)
 {
     struct key_scan *scan = flight->scan;
     struct value *values = arena_array(&scan->arena, flight->seen.count + 1, sizeof *values);
     size_t from = 0;
-    for (struct dict_node *node; values && (node = dict_any(&flight->seen, &from));) {
-        values[scan->count++] = ((struct key_seen *)node)->value;
-        dict_remove(&flight->seen, node);
-    }
-    if (values && scan->count > 1)
-        qsort(values, scan->count, sizeof *values, key_scan_compare_values);
-    scan->values = values;
-    return values;
-}
-
-static void key_scan_land(struct key_scan_flight *flight)
-{
-    struct key_scan *scan = flight->scan;
-    if (!key_scan_put_in_order(flight)) {
+    if (!values) {
         key_scan_fail_without_memory(flight);
         return;
     }
+    for (struct dict_node *node; (node = dict_any(&flight->seen, &from));) {
+        values[scan->count++] = ((struct key_seen *)node)->value;
+        dict_remove(&flight->seen, node);
+    }
+    if (scan->count > 1)
+        qsort(values, scan->count, sizeof *values, key_scan_compare_values);
+    scan->values = values;
     struct cache_value value = {scan, key_scan_ref_data, key_scan_unref_data, sizeof *scan};
     for (size_t i = 0; i < scan->count; i++)
         value.memory += scan->values[i].bytes.size + sizeof(struct key_seen) + 64;

@@ -177,18 +177,6 @@ static void listing_take_place(void *arg, struct place *place, const struct erro
     listing_work(listing);
 }
 
-static bool listing_start_place(struct tree_listing *listing, struct error *err)
-{
-    if (tree_is_current(listing->tree, listing->place)) {
-        listing->state = LISTING_DECLARED;
-        listing_work(listing);
-        return true;
-    }
-    listing->resolution =
-        tree_resolve(listing->tree, listing->place, span_text(""), listing_take_place, listing);
-    return listing->resolution || error_no_memory(err);
-}
-
 const struct place *tree_list_place(const struct tree_listing *listing)
 {
     return listing->place;
@@ -502,7 +490,14 @@ void listing_work(struct tree_listing *listing)
     bool ok = true;
     switch (listing->state) {
     case LISTING_PLACE:
-        ok = listing_start_place(listing, &why);
+        if (!tree_is_current(listing->tree, listing->place)) {
+            listing->resolution = tree_resolve(listing->tree, listing->place, span_text(""),
+                                               listing_take_place, listing);
+            ok = listing->resolution || error_no_memory(&why);
+            break;
+        }
+        listing->state = LISTING_DECLARED;
+        ok = listing_start_declared(listing, &why);
         break;
     case LISTING_NAMES:
     case LISTING_QUERY:

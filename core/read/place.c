@@ -516,17 +516,6 @@ static bool place_find_readme(struct place *place, struct span name)
     return place->kind == PLACE_README;
 }
 
-/* The names below a placeholder are not known, so none is proven to be not found. */
-static bool place_refuse_below(const struct place *place, struct span name, struct error *err)
-{
-    if (names_is_probed(name))
-        return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
-                         (int)name.size, name.data);
-    return place->companion == COMPANION_TABLE
-               ? names_refuse_columns(err)
-               : names_refuse_unlisted(place->table, place->route, &place->bindings, err);
-}
-
 static bool place_find_child(struct place *place, struct span name,
                              const struct place_options *options, struct error *err)
 {
@@ -555,7 +544,13 @@ static bool place_find_child(struct place *place, struct span name,
     case PLACE_DIRECTORY:
         return place_find_in_table(place, name, options, err);
     case PLACE_PLACEHOLDER:
-        return place_refuse_below(place, name, err);
+        if (names_is_probed(name))
+            return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
+                             (int)name.size, name.data);
+        /* The names below are not known, so none is proven to be not found. */
+        return place->companion == COMPANION_TABLE
+                   ? names_refuse_columns(err)
+                   : names_refuse_unlisted(place->table, place->route, &place->bindings, err);
     case PLACE_COLUMNS:
         return place_find_columns(place, name, err);
     case PLACE_ATTRS:

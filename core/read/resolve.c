@@ -94,11 +94,12 @@ static void resolve_continue(struct resolve_walk *walk)
     struct span name;
     while (walk->state == RESOLVE_WALKING) {
         struct span behind = walk->behind, left = walk->left;
-        bool more = place_next_segment(&behind, &name) || place_next_segment(&left, &name);
-        bool follows = walk->through || walk->slash || more;
+        bool follows = walk->place->kind == PLACE_LINK &&
+                       (walk->through || walk->slash || place_next_segment(&behind, &name) ||
+                        place_next_segment(&left, &name));
         if (tree->models && walk->place->kind == PLACE_TABLE)
             resolve_describe(walk);
-        else if (walk->place->kind == PLACE_LINK && follows)
+        else if (follows)
             resolve_pass_link(walk);
         else if (place_next_segment(&walk->behind, &name) || place_next_segment(&walk->left, &name))
             resolve_enter(walk, place_child(walk->place, name, &tree->names, &walk->why));
