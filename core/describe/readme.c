@@ -10,6 +10,15 @@
 #include "core/map/listable.h"
 #include "core/name/names.h"
 
+/* In DIR@table. */
+static const char README_COLUMNS[] =
+    "Type the columns: attributes of the items, with a comma between them.\n\n"
+    "  cat status,created_at\n"
+    "      the listing as a table of these columns, aligned\n\n"
+    "Other endings of the same name are @summary (all attributes), @csv:status,created_at\n"
+    "(the same columns for a program), @jsonl (whole items, one a line) and @count. A\n"
+    "comma in a name is written %2C.\n";
+
 static void readme_write_pattern(const struct place *directory, const struct route *route,
                                  const struct map_pattern *pattern,
                                  const struct place_options *names, struct window_sets *sets,
@@ -200,19 +209,6 @@ static void readme_write_table(const struct place *directory,
              "      2 requests\n\n");
 }
 
-/* In DIR@table. */
-static void readme_write_columns(struct buf *out)
-{
-    buf_add_text(
-        out,
-        "Type the columns: attributes of the items, with a comma between them.\n\n"
-        "  cat status,created_at\n"
-        "      the listing as a table of these columns, aligned\n\n"
-        "Other endings of the same name are @summary (all attributes), @csv:status,created_at\n"
-        "(the same columns for a program), @jsonl (whole items, one a line) and @count. A\n"
-        "comma in a name is written %2C.\n");
-}
-
 /* Whether items, or listings of them, are at ROUTE or below. */
 static bool readme_has_below(const struct route *route, bool listing)
 {
@@ -298,7 +294,7 @@ bool readme_write(const struct place *directory, const struct place_options *nam
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     if (directory->companion != COMPANION_NONE)
-        readme_write_columns(&text);
+        buf_add_text(&text, README_COLUMNS);
     else if (!directory->route)
         readme_write_above_tables(directory, &text);
     else

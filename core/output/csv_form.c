@@ -140,17 +140,6 @@ static bool csv_add(struct form *form, struct json item, struct buf *out, struct
     return csv->cell.failed || out->failed ? error_no_memory(err) : record_refuse(item, "", err);
 }
 
-static void csv_write_held(const struct grid *grid, const struct grid_cell *cells, struct buf *out)
-{
-    size_t row = out->size;
-    for (size_t i = 0; i < grid->count; i++) {
-        const struct grid_cell *cell = &cells[grid->columns[i]->number];
-        buf_add_text(out, i ? "," : "");
-        csv_add_field(out, cell->tag, cell->text);
-    }
-    csv_end_line(out, grid->count, row);
-}
-
 /* Writes the names, or the next of the held rows. */
 static bool csv_end(struct form *form, struct buf *out, bool *more, struct error *err)
 {
@@ -164,8 +153,13 @@ static bool csv_end(struct form *form, struct buf *out, bool *more, struct error
     if (!csv->begun && !grid_sort(grid))
         return error_no_memory(err);
     const struct grid_cell *cells = csv->begun ? grid_next(grid, &csv->at) : NULL;
+    for (size_t i = 0; cells && i < grid->count; i++) {
+        const struct grid_cell *cell = &cells[grid->columns[i]->number];
+        buf_add_text(out, i ? "," : "");
+        csv_add_field(out, cell->tag, cell->text);
+    }
     if (cells)
-        csv_write_held(grid, cells, out);
+        csv_end_line(out, grid->count, before);
     for (size_t i = 0; !csv->begun && i < grid->count; i++)
         csv_add_name(out, i, grid->columns[i]->node.key);
     buf_add_text(out, csv->begun ? "" : "\n");

@@ -130,20 +130,6 @@ static void listing_stream_report_rest(struct tree_stream *stream)
     listing_stream_report(stream, stream->ending, ok ? NULL : &why);
 }
 
-static bool listing_stream_add_item(struct tree_stream *stream, struct json item, struct error *err)
-{
-    struct instant mtime = {0};
-    if (stream->place->companion != COMPANION_COUNT) /* whose items may have their keys alone */
-        mtime = file_mtime(stream->place->route->list, item);
-    if (mtime.known && (!stream->mtime.known || mtime.ms > stream->mtime.ms))
-        stream->mtime = mtime;
-    stream->any = true;
-    for (size_t i = 0; i < stream->column_count; i++)
-        stream->filled[i] =
-            stream->filled[i] || json_present(item_attribute(item, stream->columns[i]));
-    return form_add(stream->form, item, &stream->bytes, err);
-}
-
 static void listing_stream_take_items(void *arg, const struct tree_entry *entries, size_t count,
                                       bool more, const struct error *err)
 {
@@ -153,8 +139,20 @@ static void listing_stream_take_items(void *arg, const struct tree_entry *entrie
     if (err)
         why = *err;
     buf_truncate(&stream->bytes, 0);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = listing_stream_add_item(stream, entries[i].item, &why);
+    bool dated = stream->place->companion != COMPANION_COUNT; /* its items may have keys alone */
+    for (size_t i = 0; ok && i < count; i++) {
+        struct json item = entries[i].item;
+        struct instant mtime = {0};
+        if (dated)
+            mtime = file_mtime(stream->place->route->list, item);
+        if (mtime.known && (!stream->mtime.known || mtime.ms > stream->mtime.ms))
+            stream->mtime = mtime;
+        stream->any = true;
+        for (size_t k = 0; k < stream->column_count; k++)
+            stream->filled[k] =
+                stream->filled[k] || json_present(item_attribute(item, stream->columns[k]));
+        ok = form_add(stream->form, item, &stream->bytes, &why);
+    }
     if (!ok && !err && why.kind == ERROR_TOO_LARGE)
         listing_stream_refuse(stream, &why);
     if (!ok || more) {

@@ -14,21 +14,6 @@ static bool near_miss_is_known(const struct map_param *param, struct span value)
     return false;
 }
 
-/* Whether VALUE of STEP is similar to a literal that the map has in its place; HINT names it. */
-static bool near_miss_is_near_literal(const struct route *step, struct span value, struct buf *hint)
-{
-    struct nearest nearest = nearest_to(value);
-    for (const struct route *other = step->parent->children; other; other = other->next) {
-        if (other->hidden || !format_is_literal(&other->segment))
-            continue;
-        if (span_equal(format_literal(&other->segment), value))
-            return false; /* it was escaped on purpose */
-        nearest_offer(&nearest, format_literal(&other->segment));
-    }
-    nearest_write(&nearest, hint);
-    return hint->size > 0;
-}
-
 /* A misspelt literal step becomes a value. The last step comes first. */
 static void near_miss_steps(const struct place *place, struct buf *out)
 {
@@ -36,8 +21,19 @@ static void near_miss_steps(const struct place *place, struct buf *out)
         CLEAN_UP(buf_clean_up) struct buf hint = {0};
         const char *param = format_whole_param(&step->segment);
         const struct span *value = param ? bindings_find(&place->bindings, param) : NULL;
-        if (!value || near_miss_is_known(model_find_param(place->table, param), *value) ||
-            !near_miss_is_near_literal(step, *value, &hint))
+        if (!value || near_miss_is_known(model_find_param(place->table, param), *value))
+            continue;
+        struct nearest nearest = nearest_to(*value);
+        bool escaped = false; /* a literal's own name is a value only if it was escaped */
+        for (const struct route *other = step->parent->children; other; other = other->next) {
+            if (other->hidden || !format_is_literal(&other->segment))
+                continue;
+            escaped = escaped || span_equal(format_literal(&other->segment), *value);
+            nearest_offer(&nearest, format_literal(&other->segment));
+        }
+        if (!escaped)
+            nearest_write(&nearest, &hint);
+        if (hint.size == 0)
             continue;
         json_write_string(out, *value);
         buf_printf(out, " is taken for {%s}%s", param, buf_text(&hint));

@@ -48,20 +48,6 @@ static void resolve_enter(struct resolve_walk *walk, struct place *child)
     walk->state = child ? RESOLVE_WALKING : RESOLVE_FAILED;
 }
 
-/* Enters the table by its model, if that is known. */
-static void resolve_describe(struct resolve_walk *walk)
-{
-    struct model_provider *models = walk->tree->models;
-    const struct model *model =
-        models->ops->known(models, walk->place, span_text(walk->place->table_name), NULL);
-    if (!model) {
-        walk->state = RESOLVE_WAITING;
-        return;
-    }
-    error_no_memory(&walk->why); /* unless there is a place */
-    resolve_enter(walk, place_table(walk->place, model));
-}
-
 /* Moves on from a link to its target. ITEM is absent if the path is enough for it. */
 static void resolve_follow(struct resolve_walk *walk, struct json item)
 {
@@ -74,19 +60,6 @@ static void resolve_follow(struct resolve_walk *walk, struct json item)
     resolve_enter(walk, to);
 }
 
-static void resolve_pass_link(struct resolve_walk *walk)
-{
-    struct json no_item = {0};
-    if (++walk->links > RESOLVE_MAX_LINKS) {
-        error_set(&walk->why, ERROR_LOOP, "more than %d links on the way", RESOLVE_MAX_LINKS);
-        resolve_enter(walk, NULL);
-    } else if (!fetch_is_needed(walk->place)) {
-        resolve_follow(walk, no_item);
-    } else {
-        walk->state = RESOLVE_READING;
-    }
-}
-
 /* Goes as far as possible without waiting. */
 static void resolve_continue(struct resolve_walk *walk)
 {
@@ -97,14 +70,28 @@ static void resolve_continue(struct resolve_walk *walk)
         bool follows = walk->place->kind == PLACE_LINK &&
                        (walk->through || walk->slash || place_next_segment(&behind, &name) ||
                         place_next_segment(&left, &name));
-        if (tree->models && walk->place->kind == PLACE_TABLE)
-            resolve_describe(walk);
-        else if (follows)
-            resolve_pass_link(walk);
-        else if (place_next_segment(&walk->behind, &name) || place_next_segment(&walk->left, &name))
+        if (tree->models && walk->place->kind == PLACE_TABLE) {
+            const struct model *model = tree->models->ops->known(
+                tree->models, walk->place, span_text(walk->place->table_name), NULL);
+            if (model) {
+                error_no_memory(&walk->why); /* unless there is a place */
+                resolve_enter(walk, place_table(walk->place, model));
+            } else {
+                walk->state = RESOLVE_WAITING;
+            }
+        } else if (follows && ++walk->links > RESOLVE_MAX_LINKS) {
+            error_set(&walk->why, ERROR_LOOP, "more than %d links on the way", RESOLVE_MAX_LINKS);
+            resolve_enter(walk, NULL);
+        } else if (follows && !fetch_is_needed(walk->place)) {
+            resolve_follow(walk, (struct json){0});
+        } else if (follows) {
+            walk->state = RESOLVE_READING;
+        } else if (place_next_segment(&walk->behind, &name) ||
+                   place_next_segment(&walk->left, &name)) {
             resolve_enter(walk, place_child(walk->place, name, &tree->names, &walk->why));
-        else
+        } else {
             walk->state = RESOLVE_ARRIVED;
+        }
     }
     if (walk->state == RESOLVE_ARRIVED && walk->slash &&
         !place_suits_slash(walk->place, &walk->why))
