@@ -90,4 +90,4 @@ def test_what_has_no_listing_below_it_says_so(ddbfs):
     assert "is no listing of items, nor is anything below it: an item opens here by its key" in told
     told = ddbfs("cat", "--limit", "3", ID, expect=1).stderr
     assert "but one file; use counts, limits and filters with a directory that lists items" in told
-    assert "directories of its tables are" in ddbfs("ls", "--count", "/prod", expect=1).stderr
+    assert "use a directory of one of its tables" in ddbfs("ls", "--count", "/prod", expect=1).stderr
