@@ -73,8 +73,8 @@ bool entry_limit_parse(const char *param, struct span text, uint32_t *out, struc
     return (limit > 0 && limit <= ENTRY_LIMIT_MOST) ||
            (err &&
             error_set(err, ERROR_INVALID,
-                      "{%s} is the number of entries: from 1 to %d, which \"%.*s\" is not", param,
-                      ENTRY_LIMIT_MOST, text.size > 100 ? 100 : (int)text.size, text.data));
+                      "{%s} is the number of entries: a number from 1 to %d, which \"%.*s\" is not",
+                      param, ENTRY_LIMIT_MOST, text.size > 100 ? 100 : (int)text.size, text.data));
 }
 
 /* Takes pieces off the end until the text ends after a separator or is empty. FORMAT is

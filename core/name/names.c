@@ -689,8 +689,8 @@ static bool names_describe_refusal(const struct names_directory *directory, stru
     case NO_COUNT:
     case WRONG_COUNT:
         return error_set(err, ERROR_INVALID,
-                         "{%s} in \"%.*s\" is the number of entries: from 1 to %d", refusal->param,
-                         (int)name.size, name.data, ENTRY_LIMIT_MOST);
+                         "{%s} in \"%.*s\" is the number of entries: a number from 1 to %d",
+                         refusal->param, (int)name.size, name.data, ENTRY_LIMIT_MOST);
     case A_SECRET:
         return error_set(err, ERROR_DENIED,
                          "this is a secret, and others may read here; --show-secrets allows it");

@@ -49,7 +49,7 @@ def test_ranks_have_room_for_the_greatest_number(ls, boxes):
 def test_a_number_that_no_listing_has_is_refused(ddbfs, boxes, count):
     for path in (f"{BOX}/newest:{count}", f"{BOX}/newest:{count}/a"):
         told = ddbfs("ls", path, env=boxes.env, expect=1).stderr
-        assert f'{{count}} in "newest:{count}" says how many' in told
+        assert f'{{count}} in "newest:{count}" is the number of entries' in told
         assert "a number from 1 to 1000000" in told
 
 

@@ -27,7 +27,7 @@ def test_where_the_map_knows_some_values_a_directory_of_them_is_not_whole(open_v
     result = open_values("ls", f"/prod/jobs/by-status/{SHOP}")
     assert result.text == "README\nPENDING/\nIN_PROGRESS/\nCOMPLETED/\nFAILED/\n{status}/\n"
     result = open_values("ls", f"/prod/jobs/by-status/{SHOP}/{{status}}", expect=1)
-    assert "{status}/ is listed as far as the map knows its values" in result.stderr
+    assert "{status}/ shows the values in the map" in result.stderr
     readme = open_values("cat", f"/prod/jobs/by-status/{SHOP}/README").text
     assert "{status} lists only the values that the map declares; items may have others." in readme
 

@@ -104,7 +104,7 @@ def test_what_explain_prints_gives_what_the_path_gives(ddbfs, ls, scores, shell)
 def test_a_map_that_makes_no_sense_is_told(ddbfs, write_map):
     wrong = tables.plain_map(records={"thing": {"pk": "{box:05}", "sk": "{name*:05}"}}, paths={"{box:05}/": {}})
     answer = ddbfs("check", "--offline", write_map(wrong), expect=None)
-    assert answer.code != 0 and "take the * away" in answer.text + answer.stderr
+    assert answer.code != 0 and "remove the *" in answer.text + answer.stderr
 
 
 def test_a_suffix_and_companions(ddbfs, ls, scores):
