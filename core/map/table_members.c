@@ -382,7 +382,7 @@ static bool path_read_pick(struct map_reader *reader, struct json value, const c
     if (json_count(value) != 1)
         return map_fail(reader, value, "%s has one member: { \"greatest\": \"last_updated\" }",
                         what);
-    return map_read_members(reader, value, what, members, out);
+    return map_read_members(reader, value, "\"pick\"", members, out);
 }
 
 static bool path_read_name(struct map_reader *reader, struct json value, const char *what,

@@ -269,7 +269,7 @@ def test_sighup_waits_for_no_writer_of_a_pipe(mount, make_map, oracle, kind):
     own.unlink()
     os.mkfifo(own) if kind == "pipe" else own.mkdir()
     m.signal(signal.SIGHUP)
-    mounts.wait_until(lambda: "is no regular file" in m.log(), "the word that it can't be read")
+    mounts.wait_until(lambda: "is not a regular file" in m.log(), "the word that it can't be read")
     assert (m / SETTINGS).read_bytes() == oracle(f"/{SETTINGS}")
 
 

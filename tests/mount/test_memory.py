@@ -19,7 +19,7 @@ COUNT = 120  # 36 MB, of which a mount of --cache-size 8M keeps little
 def promised_mb():
     """The constant that docs/mount.md states, beside --cache-size."""
     text = (places.REPO / "docs/mount.md").read_text("utf-8")
-    return int(re.search(r"`--cache-size` and (\d+) MB", text)[1])
+    return int(re.search(r"`--cache-size`\s+and (\d+) MB", text)[1])
 
 
 def peak(pid):
