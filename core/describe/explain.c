@@ -17,7 +17,7 @@
 /* How a place is read. */
 struct explanation {
     struct price price;
-    struct read *items;      /* owned: the plan's read by key; NULL when it has none */
+    struct read *items;      /* owned: the plan's read by key; may be NULL */
     const struct plan **own; /* owned: files that are items of the listing under other names */
     size_t own_count;
 };

@@ -54,7 +54,7 @@ static bool route_words_ends_with(const struct format *format, struct span liter
     return format->count > 0 && span_ends(format->pieces[format->count - 1].literal, literal);
 }
 
-/* Which part of what is in order the step shows by its condition. */
+/* The range of the sort order that the step's condition selects. */
 static void route_words_write_range(const struct route *route, const struct map_pattern *pattern,
                                     struct buf *out)
 {

@@ -89,7 +89,7 @@ struct skill_form {
 static const struct skill_form forms[] = {
     {NEEDS_NOTHING, "ddbfs cat \"$ITEM\"", "one item"},
     {NEEDS_NOTHING, "ddbfs cat \"$ITEM@/ATTRIBUTE\"", "one attribute of it, bare"},
-    {NEEDS_NOTHING, "ddbfs cat \"$ITEM\" | jq .ATTRIBUTE.MEMBER", "what is inside of it"},
+    {NEEDS_NOTHING, "ddbfs cat \"$ITEM\" | jq .ATTRIBUTE.MEMBER", "a member inside an attribute"},
     {NEEDS_LINK, "ddbfs cat \"$LINK\"", "the item that it leads to, of another table"},
     {NEEDS_NOTHING, "ddbfs cat \"$LIST@count\"", "how many"},
     {NEEDS_NOTHING, "ddbfs cat \"$LIST@summary\" | jq -c .attributes.ATTRIBUTE",

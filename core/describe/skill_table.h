@@ -21,7 +21,8 @@ struct skill_of {
     const char *list_cost, *item_cost; /* usual ones, written once for the document; or NULL */
 };
 
-/* The first of MAP's environments with a literal name; else the first. NULL where it has none. */
+/* The first of MAP's environments with a literal name; else the first. NULL in a map without
+ * environments. */
 const struct map_environment *skill_table_environment(const struct map *map);
 /* The next one behind FIRST with a literal name; or NULL. */
 const struct map_environment *skill_table_other_environment(const struct map_environment *first);
@@ -36,7 +37,7 @@ void skill_table_path(const struct map_environment *environment, const struct mo
 void skill_table_add_word(struct span path, struct buf *out);
 
 /* Appends the cost of the first plain listing of TABLE, or of the first item by its key, which most
- * paths share; nothing if there is none. False when memory ran out. */
+ * paths share; nothing without such a path. False when memory ran out. */
 bool skill_table_usual_cost(const struct skill_of *of, const struct model *table, bool list,
                             struct buf *out);
 

@@ -8,7 +8,7 @@
 
 enum { WINDOW_MOST_SETS = 4 };
 
-/* {0} has none. */
+/* {0} is empty. */
 struct window_sets {
     const struct route *listings[WINDOW_MOST_SETS]; /* borrowed: the first that has each set */
     size_t count;
@@ -33,7 +33,7 @@ bool window_sets_each(const struct route *listing, window_fn *fn, void *arg);
 /* Whether LISTING has the window STEP and it shows SHOWN; an empty SHOWN means any part. */
 bool window_sets_include(const struct route *listing, struct span step, struct span shown);
 
-/* The last set before SET, counted from 0, of which SET has all steps; SET itself if there is none.
+/* The last set before SET, counted from 0, whose steps are all in SET; else SET itself.
  */
 size_t window_sets_base(const struct window_sets *sets, size_t set);
 

@@ -14,8 +14,7 @@
  * of a Query (and the item that passes it), 16 MB for a batch. JSON is longer: an escaped byte
  * takes six, an empty text in a list counts as one byte and takes nine ({"S":""},). No item takes
  * more than ten times its size. A batch of more than four times its size is refused, to bound
- * memory. So is a response of more values than MOST_VALUES, each of which takes 16 bytes beside the
- * text. */
+ * memory. So is a response of more values than MOST_VALUES: each takes 16 bytes beside the text. */
 enum {
     KB = 1024,
     MB = 1024 * 1024,
@@ -198,7 +197,7 @@ static bool answer_read_item(struct answer *answer, struct json root)
     return answer_is_item(item);
 }
 
-/* The member of the requested table; absent if there is none. OK is false if another table has one.
+/* The member of the requested table; or absent. OK is false if another table has one.
  */
 static struct json answer_of_table(struct json tables, const struct read *read, bool *ok)
 {
@@ -229,8 +228,8 @@ static bool answer_read_batch(struct answer *answer, const struct read *read, st
     return !json_present(items) || answer_collect_items(answer, items);
 }
 
-/* The position for the next page: the member NAME of TYPE. The last page has none, or an empty one.
- * Any other value must not pass for the end. */
+/* The position for the next page: the member NAME of TYPE. The last page lacks it, or has an empty
+ * one. Any other value must not pass for the end. */
 static bool answer_read_resume(struct answer *answer, struct json root, const char *name,
                                enum json_type type)
 {

@@ -6,7 +6,7 @@
 #include "core/dynamo/request.h"
 #include "core/net/transport.h"
 
-/* Reads a response whose status is not 200. ROOT is its JSON, absent if it has none. Fills ERR but
+/* Reads a response whose status is not 200. ROOT is its JSON, or absent. Fills ERR but
  * for status and request id, and returns false. */
 bool refusal_read(const struct sent_request *sent, const struct http_response *response,
                   struct json root, struct error *err);

@@ -120,7 +120,7 @@ static bool verify_read_key_value(struct json item, struct span name, struct are
            out->bytes.size > 0;
 }
 
-/* The number of ITEM's key among those of the Read; the count of keys if it is none of them. */
+/* The number of ITEM's key among those of the Read; the count of keys if it is not among them. */
 static size_t verify_find_key(const struct read *read, struct json item, struct arena *arena)
 {
     struct key key = {.count = read->keys[0].count};

@@ -51,7 +51,7 @@ struct verify {
      * before, in one spelling. */
     struct repeats repeats;
     bool in_run;
-    struct buf previous; /* empty if there is none */
+    struct buf previous; /* may be empty */
 
     /* Positions at the end of responses, in one spelling each: the last one, and the one of number
      * 1, 2, 4, 8 …, with which all later ones are compared. That finds every circle of positions

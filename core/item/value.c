@@ -47,7 +47,7 @@ static bool value_take_sign(struct span *text)
 }
 
 /* Takes digits with at most one point from the front of TEXT. False if there is no digit. POINT
- * is how many bytes stand before the point. */
+ * is the number of bytes before the point. */
 static bool value_take_mantissa(struct span *text, struct span *mantissa, size_t *point)
 {
     size_t size = 0, points = 0;

@@ -32,8 +32,8 @@ int number_compare(struct span a, struct span b);
 /* Whether TEXT is a number, however it is written ("+0100", "1E2"), and however large. */
 bool number_is(struct span text);
 
-/* What is wrong with TEXT as a number of the service ("is no number", "has more than 38 digits",
- * …), or NULL when nothing is. */
+/* The fault of TEXT as a number of the service ("is no number", "has more than 38 digits",
+ * …), or NULL for a valid one. */
 const char *number_fault(struct span text);
 
 /* Appends the number TEXT, which has no fault, as JSON spells it: "+0100" is "100". */

@@ -10,7 +10,7 @@
 /* Pinned from its start to its end. */
 struct aligned {
     struct grid grid;
-    locale_t locale; /* for the widths of characters; 0: the system has none */
+    locale_t locale; /* for the widths of characters; 0: not available */
     size_t left_out; /* columns that are not shown; they are the last ones */
     size_t at;       /* of the row that is written next */
 };

@@ -184,7 +184,7 @@ bool form_allows(const struct form *form, size_t size, struct error *err)
            error_set(err, ERROR_TOO_LARGE, "it would be larger than %zu bytes", form->most);
 }
 
-/* On failure, removes what was appended since OUT had the size BEFORE. */
+/* On failure, cuts OUT back to the size BEFORE. */
 static bool form_finish(bool ok, struct buf *out, size_t before, struct error *err)
 {
     if (ok && out->failed)

@@ -37,9 +37,9 @@ struct form;
 struct form *form_new(const struct form_setting *setting);
 void form_destroy(struct form *form); /* NULL is fine */
 
-/* Adds the typed ITEM, and appends to OUT what is known by now. False with ERR filled when ITEM is
- * no typed item, as far as the form looks at it, or memory ran out: then OUT is as long as before
- * (unless it failed itself), and FORM can only be destroyed. */
+/* Adds the typed ITEM, and appends to OUT the text that is final by now. False with ERR filled when
+ * ITEM is no typed item, as far as the form looks at it, or memory ran out: then OUT is as long as
+ * before (unless it failed itself), and FORM can only be destroyed. */
 bool form_add(struct form *form, struct json item, struct buf *out, struct error *err);
 
 /* Adds COUNT items that the source only counted. Of a FORM_COUNT alone. */

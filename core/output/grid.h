@@ -22,7 +22,7 @@ struct grid_column {
 };
 
 struct grid_cell {
-    enum typed_tag tag; /* TYPED_NONE: the row has none there */
+    enum typed_tag tag; /* TYPED_NONE: the row has no such cell */
     struct span text;   /* borrowed of the grid */
 };
 

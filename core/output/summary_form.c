@@ -51,7 +51,7 @@ struct tally {
 /* The item with the least or the greatest date. */
 struct summary_dated {
     int64_t ms;
-    struct buf text; /* as JSON: its date and its key; empty: there is none */
+    struct buf text; /* as JSON: its date and its key; or empty */
 };
 
 struct summary {
@@ -357,7 +357,7 @@ static void summary_write_text(struct json_writer *json, const char *name, const
         json_writer_add_raw(json, name, buf_span(text));
 }
 
-/* The attribute's place among the key attributes; their number when it is none. */
+/* The attribute's place among the key attributes; their number for any other attribute. */
 static size_t summary_place_of(const struct record_view *view, struct span name)
 {
     size_t place = 0;

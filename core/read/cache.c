@@ -34,7 +34,7 @@ struct cache_wait {
     void *arg;
     struct cache_flight *flight; /* NULL for a stored response */
     struct cache_lookup own; /* of a caller that joined: its own request, in case the owner's error
-                              * concerns only the owner; without FETCH there is none */
+                              * concerns only the owner; unused without FETCH */
     int64_t max_age_ms, max_missing_age_ms, stale_ms;
     struct cache *cache;
     /* Of a stored response: */

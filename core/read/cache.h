@@ -72,9 +72,9 @@ void cache_land(struct cache_flight *flight, const struct cache_value *value);
  * (error_is_of_caller), that caller gets it, and the next waiting caller starts its own request. */
 void cache_fail(struct cache_flight *flight, const struct error *err);
 
-/* Direct access, for callers that decide on ages themselves: no flights, and no misses. What is
- * stored for KEY, however old, borrowed until the next call that may change the cache; NULL for
- * nothing. */
+/* Direct access, for callers that decide on ages themselves: no flights, and no misses. The
+ * value stored for KEY, however old, borrowed until the next call that may change the cache; NULL
+ * for nothing. */
 void *cache_find(struct cache *cache, struct span key);
 /* Whether DATA is stored for KEY; DATA may have been freed. Does not count as a use. */
 bool cache_has(const struct cache *cache, struct span key, const void *data);

@@ -35,13 +35,13 @@ struct declared_files {
 };
 
 /* Finds the files that the map declares in PLACE, a directory or the companion of one; other places
- * have none. LIST is the plan of its listing, or NULL. A file whose plan can't be made for the
- * path's values is left out. False with ERR filled when no name opens one, or memory ran out. To be
- * cleaned up in either case. */
+ * have no such files. LIST is the plan of its listing, or NULL. A file whose plan can't be made for
+ * the path's values is left out. False with ERR filled when no name opens one, or memory ran out.
+ * To be cleaned up in either case. */
 bool declared_files_init(struct declared_files *files, const struct place *place,
                          const struct place_options *names, const struct plan *list,
                          struct error *err);
-/* Ends what is under way. {0} is fine. */
+/* Ends the fetches under way. {0} is fine. */
 void declared_files_clean_up(struct declared_files *files);
 
 /* Looks at an item of the directory's listing. */

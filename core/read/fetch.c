@@ -221,7 +221,7 @@ static bool fetch_request(struct fetch *fetch, struct read *read, cache_done_fn 
         return error_no_memory(&fetch->why);
     }
     int64_t ttl_ms = plan->pattern->ttl_ms;
-    bool in_outage = fetch->outage.kind != ERROR_NONE; /* what is good enough needs no request */
+    bool in_outage = fetch->outage.kind != ERROR_NONE; /* a stale response needs no request */
     struct cache_lookup request = {
         .key = buf_span(&key),
         .max_age_ms = in_outage ? ttl_ms + tree->stale_ms : ttl_ms,

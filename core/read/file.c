@@ -52,7 +52,7 @@ struct instant file_mtime(const struct map_pattern *pattern, struct json item)
 }
 
 /* The name of the attribute at PLACE. Of a shortened name, TEXT gets the name of the attribute that
- * has it; if ITEM has none, it is the shortened name. False when memory ran out. */
+ * has it; else it gets the shortened name. False when memory ran out. */
 static bool file_find_attribute(const struct place *place, struct json item, struct buf *text,
                                 struct span *out)
 {
@@ -74,7 +74,7 @@ static bool file_find_attribute(const struct place *place, struct json item, str
     return true;
 }
 
-/* Appends what is written of the item, and fills in whether it is secret. */
+/* Appends the text of the item, and fills in whether it is secret. */
 static bool file_write(const struct tree *tree, const struct place *place, struct record *record,
                        double found_units, const struct error *stale, bool *secret, struct buf *out,
                        struct error *err)

@@ -39,7 +39,7 @@ struct hydrate {
     void *arg;
 };
 
-/* Ends what is under way. */
+/* Ends the Reads under way. */
 void hydrate_clean_up(struct hydrate *hydrate);
 /* Frees the page's keys. */
 void hydrate_clear(struct hydrate *hydrate);

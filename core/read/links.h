@@ -6,7 +6,7 @@
 #include "core/read/place.h"
 
 /* Whether the path of PLACE, an item's link or its links, is enough to follow them: PLACE's own
- * link, or all links where it has none. Otherwise the item has to be read. */
+ * link, or else all links. Otherwise the item has to be read. */
 bool links_are_known(const struct place *place);
 
 /* The target of LINK of PLACE's item; PLACE is one of its links, or its directory of links. ITEM

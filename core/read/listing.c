@@ -152,7 +152,7 @@ static void listing_deliver_all(struct tree_listing *listing)
     listing_deliver(listing, 0, listing->entries.count);
 }
 
-/* Delivers the page if it has entries; else begins what comes next. */
+/* Delivers the page if it has entries; else begins the next part. */
 static void listing_deliver_any(struct tree_listing *listing)
 {
     if (listing->entries.count > 0 || listing->entries.failed)

@@ -125,7 +125,7 @@ static void listing_query_add_showing(struct tree_listing *listing, const struct
 }
 
 /* Of a listing of directories alone ("groups"), adds those of ITEM. An item whose index key has
- * another format than the map declares has none, and is skipped. */
+ * another format than the map declares is skipped. */
 static void listing_query_add_groups(struct tree_listing *listing,
                                      const struct matched_item *matched, struct json item)
 {
@@ -150,7 +150,7 @@ static void listing_query_add_groups(struct tree_listing *listing,
 
 /* Entries. */
 
-/* Fills in what is known of an entry from its item: the file, or the item itself. An item that
+/* Fills in an entry from its item: the file, or the item itself. An item that
  * can't be shown ends the listing in an error: it must not pass for a deleted one. */
 static void listing_query_describe(struct tree_listing *listing, struct tree_entry *entry,
                                    struct json item, const char *request_id)

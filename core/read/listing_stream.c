@@ -87,7 +87,7 @@ static bool listing_stream_refuse(const struct tree_stream *stream, struct error
                      buf_text(&most));
 }
 
-/* Reports the piece in hand, or WHY there is none. A misspelt column is empty, and no error, since
+/* Reports the piece in hand, or the error WHY. A misspelt column is empty, and no error, since
  * no item needs to have it: it is logged. */
 static void listing_stream_report(struct tree_stream *stream, bool more, const struct error *why)
 {

@@ -74,7 +74,7 @@ bool place_is_directory(const struct place *place);
 bool place_has_facts(const struct place *place);
 
 /* The step below PLACE, a directory of a table that was found by its name, whose names are the
- * table's partition keys; NULL when it has none. */
+ * table's partition keys; or NULL. */
 const struct route *place_key_step(const struct place *place);
 
 /* The first step of PLACE, a directory or a companion of one, behind AFTER (NULL: of all) that

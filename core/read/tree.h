@@ -86,7 +86,7 @@ void tree_cancel(struct tree_call *call); /* before DONE; NULL is fine */
 struct tree_entry {
     struct span name;
     bool directory;
-    bool placeholder; /* a directory that stands for names which nothing lists */
+    bool placeholder; /* a directory in place of names that no listing shows */
     bool link;        /* a symbolic link to CONTENT */
     bool secret;
     int64_t size; /* -1 when not known */

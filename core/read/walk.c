@@ -24,7 +24,7 @@ struct walk {
     size_t at;                        /* its next page */
     struct json_doc doc;              /* of the page in hand */
     struct json *items;               /* owned; in there */
-    struct loop_timer *timer;         /* for what comes later */
+    struct loop_timer *timer;         /* for a delivery in a later round */
     struct walk_transcript *recorded; /* holds the one reference */
     struct walk *awaited;
     bool has_waited;                 /* a walk waits only once */
@@ -384,8 +384,8 @@ static void walk_check_recording(struct walk *walk, bool added, size_t before)
         walk_drop_recording(walk);
 }
 
-/* Recordings that are too old, of readers that pause, make room. Without memory for a recording,
- * there is none. */
+/* Recordings that are too old, of readers that pause, make room. Without memory, the walk
+ * goes on without a recording. */
 static void walk_begin_recording(struct walk *walk, int64_t since_ms, int64_t since_wall_ms)
 {
     for (struct walk *old; (old = walk_find_recorded(walk->from.walks, true));)

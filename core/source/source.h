@@ -74,7 +74,7 @@ struct page {
                                 * that another caller's page counts */
     double capacity;           /* RCU it consumed, of a shared request its part; < 0: not stated */
     double doubted;            /* the most that requests without a stated consumption took beside */
-    const char *request_id;    /* of the last request; "" if there was none */
+    const char *request_id;    /* of the last request; may be "" */
 };
 
 /* Exactly one of PAGE and ERR is not NULL. After an error, or a page without MORE, no further page
