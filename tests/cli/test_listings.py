@@ -156,7 +156,7 @@ def test_platforms_share_the_status_out(ls):
 def test_job_is_not_found_under_another_status(ddbfs, ls):
     name = ls(f"{BY_INDEX}/status/PENDING")[0]
     result = ddbfs("cat", f"{BY_INDEX}/status/FAILED/{name}", expect=3)
-    assert result.stdout == b"" and "not (or no longer) one of this directory" in result.stderr
+    assert result.stdout == b"" and "it is not (or no longer) in this directory" in result.stderr
 
 
 def test_job_that_left_its_status(ddbfs, boto, ls):
@@ -471,7 +471,7 @@ def test_the_newest_records_may_be_more_than_a_page(ddbfs, ls, proxy, sessions):
     assert len(ls("/any/things/a", env=of.env)) == 40
     assert proxy.ops == ["Query", "Query"]
     told = ddbfs("explain", "/any/things/a/", env=of.env).text
-    assert "cost   1 request\n" in told and "don't fit one page" in told
+    assert "cost   1 request\n" in told and "do not fit one page" in told
 
 
 def test_a_long_name_shows_what_its_listing_shows(ddbfs, proxy, boto, table, plain_table, plain_map, write_map):
