@@ -27,12 +27,6 @@ static bool link_kind_has(const struct model *model, const struct map_kind *kind
     return false;
 }
 
-bool link_part_is_key(const struct model *model, const struct map_link *link,
-                      const struct map_kind *kind, const char *param)
-{
-    return !link_source(link, param) && link_kind_has(model, kind, param);
-}
-
 /* Compiling. */
 
 struct link_compiling {

@@ -31,10 +31,6 @@ bool link_bind(const struct model *target, const struct route *step, const struc
 /* Whether items of KIND have it; NULL is an item of no declared kind. */
 bool link_is_of(const struct map_link *link, const struct map_kind *kind);
 
-/* Whether the part PARAM of LINK is in the key of KIND's items, and in no source. */
-bool link_part_is_key(const struct model *model, const struct map_link *link,
-                      const struct map_kind *kind, const char *param);
-
 /* The source of PARAM, or NULL. */
 const struct map_link_source *link_source(const struct map_link *link, const char *param);
 
