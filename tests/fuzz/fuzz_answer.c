@@ -91,15 +91,15 @@ static size_t list_headers(struct http_header *headers, uint8_t flags, const cha
 static void ask(enum dynamo_op op, const struct http_response *response)
 {
     CLEAN_UP(read_clean_up) struct read *read = read_for(op);
-    struct answer_question question = {
+    struct sent_request sent = {
         .op = op, .read = read, .region = "eu-west-1", .endpoint = "https://ddb.test/"};
     struct error err = {0};
-    CLEAN_UP(answer_clean_up) struct answer *answer = answer_new(&question, response, NULL, &err);
+    CLEAN_UP(answer_clean_up) struct answer *answer = answer_new(&sent, response, NULL, &err);
     if (!answer) {
         require(err.kind != ERROR_NONE && err.text[0]);
         return;
     }
-    struct verify verify = {.question = &question};
+    struct verify verify = {.sent = &sent};
     use_answer(answer);
     resume(read, answer);
     bool ok = verify_answer(&verify, answer, &err);

@@ -30,9 +30,8 @@ static void resolve(const struct map *map, struct span path)
     struct place *place = place_resolve(map, path, &options, &err);
     require(place || (err.kind != ERROR_NONE && err.text[0]));
     if (place && fetch_is_needed(place)) {
-        struct plan *plan = place_plan(place, &err);
+        const struct plan *plan = place_plan(place, &err);
         require(plan || (err.kind != ERROR_NONE && err.text[0]));
-        plan_unref(plan);
     }
     place_destroy(place);
 }

@@ -51,7 +51,7 @@ static void use_plan(const struct place *place)
     struct error err = {0};
     if (!fetch_is_needed(place))
         return;
-    struct plan *plan = place_plan(place, &err);
+    const struct plan *plan = place_plan(place, &err);
     if (!plan) {
         require_error(&err);
         return;
@@ -61,7 +61,6 @@ static void use_plan(const struct place *place)
         require(plan->key.count > 0 && key_compare(&plan->key, &plan->key) == 0);
     else
         require(!read_failed(plan->query) && plan->query->where_count > 0 && identity.size > 0);
-    plan_unref(plan);
 }
 
 static void explain(const struct place *place, struct span path, bool json)

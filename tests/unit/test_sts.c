@@ -36,6 +36,7 @@ static void hear_role(void *arg, struct document *response, const struct error *
 {
     struct heard *heard = arg;
     CLEAN_UP(document_clean_up) struct document *owned = response;
+    (void)owned;
     CLEAN_UP(credentials_clean_up) struct credentials found = {0};
     heard->calls++;
     CHECK((response == NULL) != (err == NULL));
@@ -53,6 +54,7 @@ static void hear_identity(void *arg, struct document *response, const struct err
 {
     struct heard *heard = arg;
     CLEAN_UP(document_clean_up) struct document *owned = response;
+    (void)owned;
     struct sts_identity found = {0};
     heard->calls++;
     CHECK((response == NULL) != (err == NULL));
