@@ -190,7 +190,7 @@ def test_policy_without_a_map(bare, things, proxy, cost):
     bare("ls", "/tables")
     bare("ls", f"/tables/{things}/items/box")
     bare("cat", f"/tables/{things}/items/box/one")
-    assert 'no environment "prod"' in bare("policy", "--env", "prod", expect=1).stderr
+    assert 'environment "prod" does not exist' in bare("policy", "--env", "prod", expect=1).stderr
 
 
 def test_config_without_a_map(bare):

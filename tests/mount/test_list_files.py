@@ -148,4 +148,4 @@ def test_a_summary_that_would_be_too_large_says_what_else_there_is(mount, branch
     with pytest.raises(OSError) as caught:
         (m / f"{path}@summary").read_bytes()
     assert caught.value.errno == errno.EFBIG
-    assert "what the summary would say of the attributes" in m.errors()
+    assert "the summary of the attributes would need more than" in m.errors()
