@@ -80,7 +80,7 @@ enum credentials_found {
     CREDENTIALS_FAILED, /* this provider is configured and has failed */
 };
 
-/* Borrowed for the time of the call. */
+/* Borrowed for the time of the call, and of no use after credentials_cache_refuse within it. */
 struct credentials_result {
     enum credentials_found found;
     struct credentials credentials; /* empty unless found */

@@ -154,7 +154,8 @@ static bool machine_read_settings(struct machine_request *request, struct error 
 {
     const char *by;
     int64_t timeout_s;
-    if (!machine_find_number(request, "AWS_METADATA_SERVICE_TIMEOUT", "metadata_service_timeout", 1,
+    if (!machine_find_url(request, err) ||
+        !machine_find_number(request, "AWS_METADATA_SERVICE_TIMEOUT", "metadata_service_timeout", 1,
                              MOST_TIMEOUT_S, &timeout_s, err) ||
         !machine_find_number(request, "AWS_METADATA_SERVICE_NUM_ATTEMPTS",
                              "metadata_service_num_attempts", 0, MOST_ATTEMPTS, &request->attempts,
@@ -163,7 +164,7 @@ static bool machine_read_settings(struct machine_request *request, struct error 
     request->timeout_ms = timeout_s * 1000;
     request->v1_disabled = machine_is_true(machine_find_setting(
         request, "AWS_EC2_METADATA_V1_DISABLED", "ec2_metadata_v1_disabled", &by));
-    return machine_find_url(request, err);
+    return true;
 }
 
 /* Requests. */

@@ -30,7 +30,6 @@ struct list {
 #define LIST_NEXT(each, type, member) LIST_OF((each)->member.next, type, member)
 #define LIST_PREVIOUS(each, type, member) LIST_OF((each)->member.previous, type, member)
 
-/* NOLINTBEGIN(bugprone-macro-parentheses): a type in a declaration takes no parentheses */
 /* Visits each member. The body must not remove EACH; LIST_EACH_SAFE allows it, and forbids to
  * remove the member behind EACH. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): TYPE and EACH are declared */

@@ -7,10 +7,11 @@ struct json_writer json_writer_to(struct buf *out)
     return (struct json_writer){.out = out};
 }
 
-/* The level outside of all containers has room for one value, and writes no blanks. */
+/* All levels beyond JSON_WRITER_DEPTH share the last one. */
 static struct json_level *json_writer_level(struct json_writer *writer)
 {
-    return &writer->levels[writer->depth - 1];
+    unsigned depth = writer->depth < JSON_WRITER_DEPTH ? writer->depth : JSON_WRITER_DEPTH;
+    return &writer->levels[depth];
 }
 
 static void json_writer_break_line(struct json_writer *writer)
@@ -56,10 +57,9 @@ static void json_writer_begin(struct json_writer *writer, const char *name, cons
                               enum json_style style)
 {
     buf_add_char(json_writer_add_value(writer, name), brackets[0]);
-    if (writer->depth == JSON_WRITER_DEPTH)
+    if (++writer->depth > JSON_WRITER_DEPTH)
         writer->out->failed = true;
-    else
-        writer->levels[writer->depth++] = (struct json_level){.style = style, .end = brackets[1]};
+    *json_writer_level(writer) = (struct json_level){.style = style, .end = brackets[1]};
 }
 
 void json_writer_begin_object(struct json_writer *writer, const char *name, enum json_style style)

@@ -10,7 +10,8 @@
  *
  * NAME is a member's name, which is written as a JSON string. It is NULL for an element of an
  * array, for the whole value, and after json_writer_add_name. When memory runs out, or
- * the nesting is deeper than JSON_WRITER_DEPTH, the buffer is marked failed. */
+ * the nesting is deeper than JSON_WRITER_DEPTH, the buffer is marked failed, and its text
+ * means nothing. */
 #ifndef DDBFS_CORE_JSON_WRITER_H
 #define DDBFS_CORE_JSON_WRITER_H
 
@@ -36,7 +37,7 @@ struct json_writer {
         enum json_style style;
         char end; /* its closing bracket */
         bool is_filled;
-    } levels[JSON_WRITER_DEPTH];
+    } levels[JSON_WRITER_DEPTH + 1]; /* the first is outside of all containers */
 };
 
 /* A writer that appends one value to OUT. It holds no memory. */

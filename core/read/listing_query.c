@@ -176,13 +176,13 @@ static void listing_query_describe(struct tree_listing *listing, struct tree_ent
             record_refuse(item, request_id, &listing->refused);
         return;
     }
-    size_t size = bytes.size;
+    size_t size = bytes.size, held = bytes.capacity;
     entry->size = (int64_t)size;
     entry->mtime = file_mtime(place->route->list, item);
     if (listing->items)
         return;
     entry->content = arena_adopt(&listing->contents, &bytes);
-    listing->content_bytes += size;
+    listing->content_bytes += held;
     if (listing->content_bytes > MOST_CONTENT_BYTES)
         error_set(&listing->refused, ERROR_NO_MEMORY,
                   "the files of one page of items have more than %d MB together; use \"--format "

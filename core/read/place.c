@@ -168,6 +168,11 @@ const struct plan *place_plan(const struct place *place, struct error *err)
     return place->self->plan;
 }
 
+void place_release_plan(const struct place *place)
+{
+    place_drop_plan(place->self);
+}
+
 /* Appends the directories below DIRECTORY that list records, with a comma between, as far as ROOM
  * goes, which the last takes for an ellipsis. PATH leads from where the first began to this one. */
 static void place_add_listings_below(const struct route *directory, struct buf *path, size_t *room,
@@ -242,11 +247,12 @@ bool place_select(struct place *place, const struct selection *selection, bool s
     const struct selection *own = selection_copy(selection, &place->arena);
     if (!own || place->arena.failed)
         return error_no_memory(err);
+    const struct selection *before = place->selection;
     place_drop_plan(place);
     place->selection = own;
     if (place_plan(place, err))
         return true;
-    place->selection = NULL;
+    place->selection = before;
     return false;
 }
 

@@ -115,11 +115,13 @@ char *place_table_name(const struct place *place);
 /* Whether it is a listing of items, or a companion of one. */
 bool place_is_listing(const struct place *place);
 
-/* The plan of PLACE, for which fetch_is_needed holds. The first call makes it; PLACE and its copies
- * keep it, and each caller that executes, prints, prices or bills PLACE uses this one. Borrowed:
- * plan_ref it for use beyond PLACE. NULL with ERR filled: ERROR_INVALID if no item can have the
- * values that the path gives. */
+/* The plan of PLACE, for which fetch_is_needed holds. The first call makes it. PLACE and its later
+ * copies hold it, and each caller that executes, prints, prices or bills PLACE uses this one.
+ * Borrowed: plan_ref it for use beyond PLACE. NULL with ERR filled: ERROR_INVALID if no item can
+ * have the values that the path gives. */
 const struct plan *place_plan(const struct place *place, struct error *err);
+/* Releases the plan of PLACE, which stays without a reader. The next place_plan makes it anew. */
+void place_release_plan(const struct place *place);
 /* Another plan of PLACE, which the caller may change and must plan_unref. */
 struct plan *place_new_plan(const struct place *place, struct error *err);
 

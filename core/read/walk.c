@@ -5,13 +5,14 @@
 
 #include "core/base/list.h"
 
-/*
- * A walk gets its pages in one of three ways:
- *   replayed   from a stored transcript: REPLAYED
- *   sent       from the source: CALL. They are recorded in RECORDED for as long as the recording
- * can still become a transcript that is fresh and not too large waiting    for a steady walk of the
- * same query to end: AWAITED. Then the transcript is replayed, or the walk sends its own request No
- * walk waits for one that waits itself or that may pause, so no walk waits for itself.
+/* A walk gets its pages in one of three ways:
+ *
+ * - from a stored transcript (REPLAYED);
+ * - from the source (CALL); RECORDED has them while the recording can still become a transcript;
+ * - after a steady walk of the same query has ended (AWAITED): from its transcript, or by requests
+ *   of its own.
+ *
+ * No walk waits for one that waits itself or that may pause, so no two walks wait for each other.
  */
 struct walk {
     struct list_node node;

@@ -295,6 +295,8 @@ void account_note_cached(struct mount *mount, pid_t pid, struct span path,
     if (!account)
         return;
     account_note_read(account, place);
+    place_release_plan(
+        place); /* PLACE is a node's or a listing's, whose budget does not count it */
     account_finish(account, 0);
     account_release(account);
 }

@@ -259,9 +259,7 @@ static void ledger_writer_add(struct ledger_writer *writer, struct span line)
 
 static const char *ledger_describe_error(int error)
 {
-    return error == ELOOP    ? "it is a symbolic link; name the file itself"
-           : error == EAGAIN ? "its file system does not respond"
-                             : strerror(error);
+    return error == ELOOP ? "it is a symbolic link; name the file itself" : strerror(error);
 }
 
 /* Logs changes of the file's state. */
@@ -283,7 +281,9 @@ static void ledger_log_news(struct ledger *ledger)
         log_line(ledger->log, LOG_LEVEL_WARNING,
                  "the ledger %s can't be written: %s; the mount continues without it, and tries "
                  "again",
-                 writer->name, ledger_describe_error(news.error));
+                 writer->name,
+                 news.error == EAGAIN ? "its file system does not respond"
+                                      : ledger_describe_error(news.error));
     else
         log_line(ledger->log, LOG_LEVEL_WARNING,
                  "the ledger is written again; %llu lines are missing in it",

@@ -145,6 +145,8 @@ static void open_listing_become(struct open_listing *listing, enum open_listing_
         tree_list_end(listing->pages);
         listing->pages = NULL;
         open_listing_end_account(listing, listing->error);
+        if (listing->place)
+            place_release_plan(listing->place); /* the budget does not count it */
     }
     struct open_listing *before = state == LISTING_WHOLE ? listing->before : NULL;
     if (!before)

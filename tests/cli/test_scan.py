@@ -184,7 +184,7 @@ def test_explain(scans, bare, table_of):
     assert "cost   1 request a page of up to 1 MB of the whole table, 4 at the least" in told
     assert "aws dynamodb scan --table-name any-Things" in told
     assert "Scan" not in bare("explain", items).text
-    assert "by a Scan of the whole table" in scans("cat", f"{items}/README").text
+    assert "a Scan of the whole table" in scans("cat", f"{items}/README").text
     assert "Scan" not in bare("cat", f"{items}/README").text
 
 

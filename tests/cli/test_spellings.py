@@ -34,7 +34,7 @@ def scores(things, write_map):
 def test_numbers_are_shown_without_zeros_and_in_order(ddbfs, ls, scores):
     listed = ddbfs("ls", "/any/things/GO", env=scores.env)
     assert [name for name in listed.text.splitlines() if not name.endswith("/")] == NAMES
-    assert "4 records" in listed.stderr and "none of the map's kinds" in listed.stderr
+    assert "4 items" in listed.stderr and "none of the map's kinds" in listed.stderr
     assert ls("/any/things/GO/top", env=scores.env) == ["1_99999_eve", "2_42_bob@x.org"]
     for name in NAMES:
         record = json.loads(ddbfs("cat", f"/any/things/GO/{name}", env=scores.env).text)
