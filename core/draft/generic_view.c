@@ -261,7 +261,7 @@ static bool generic_view_find_index_parts(const struct declared_record *record,
 static bool generic_view_is_bound(const struct generic_index_parts *parts, const char *part)
 {
     for (size_t i = 0; i < parts->bound; i++)
-        if (strcmp(parts->parts[i], part) == 0)
+        if (parts->parts[i] && strcmp(parts->parts[i], part) == 0)
             return true;
     return false;
 }

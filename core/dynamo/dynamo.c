@@ -171,10 +171,11 @@ static struct outlay dynamo_estimate_page(struct dynamo *dynamo, const struct re
     uint64_t most = PAGE_BYTES + ITEM_BYTES;
     if (limit > 0 && limit * ITEM_BYTES < most)
         most = limit * ITEM_BYTES;
+    uint64_t most_steps = most / STEP_BYTES;
     return (struct outlay){
         .units = step * (double)(steps > 0 ? steps : 1),
         .least = step,
-        .most = step * (double)(most / STEP_BYTES),
+        .most = step * (double)most_steps,
         .limit = (uint32_t)limit,
     };
 }

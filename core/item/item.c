@@ -69,10 +69,25 @@ static void item_write_set_member(struct item_writer *writer, enum typed_tag tag
         json_write_string(writer->out, member);
 }
 
+static bool item_print_map(struct item_writer *writer, struct json content)
+{
+    struct typed_members members;
+    if (!typed_members(content, &writer->arena, &members))
+        return false;
+    item_open_bracket(writer, '{');
+    for (size_t i = 0; i < members.count; i++) {
+        item_separate(writer, i);
+        item_write_name(writer, members.list[i].name);
+        if (!item_print_value(writer, members.list[i].value))
+            return false;
+    }
+    item_close_bracket(writer, '}', members.count);
+    return true;
+}
+
 static bool item_print_value(struct item_writer *writer, struct json value)
 {
     struct typed typed = typed_open(value);
-    struct typed_members members;
     struct typed_set set;
     struct span text;
     size_t count = 0;
@@ -95,17 +110,7 @@ static bool item_print_value(struct item_writer *writer, struct json value)
         buf_add_text(writer->out, "null");
         return true;
     case TYPED_M:
-        if (!typed_members(typed.content, &writer->arena, &members))
-            return false;
-        item_open_bracket(writer, '{');
-        for (size_t i = 0; i < members.count; i++) {
-            item_separate(writer, i);
-            item_write_name(writer, members.list[i].name);
-            if (!item_print_value(writer, members.list[i].value))
-                return false;
-        }
-        item_close_bracket(writer, '}', members.count);
-        return true;
+        return item_print_map(writer, typed.content);
     case TYPED_L:
         item_open_bracket(writer, '[');
         for (struct json each = json_first(typed.content); json_present(each);
