@@ -13,6 +13,7 @@
 #include "core/aws/token_call.h"
 #include "core/aws/url.h"
 #include "core/json/json.h"
+#include "core/json/writer.h"
 
 /* The keys that a profile must have. */
 enum { SSO_ROLE, SSO_ACCOUNT, SSO_START_URL, SSO_REGION, SSO_KEYS };
@@ -156,13 +157,15 @@ static enum credentials_found sso_read_profile(struct sso_request *request, stru
     request->origin = buf_steal(&origin, NULL);
     /* The name of the cache's file is a digest of the arguments in the order of their names. */
     const char *session = request->session;
-    buf_add_text(&arguments, "{\"accountId\":");
-    json_write_ascii(&arguments, span_text(request->values[SSO_ACCOUNT]));
-    buf_add_text(&arguments, ",\"roleName\":");
-    json_write_ascii(&arguments, span_text(request->values[SSO_ROLE]));
-    buf_add_text(&arguments, session ? ",\"sessionName\":" : ",\"startUrl\":");
-    json_write_ascii(&arguments, span_text(session ? session : request->values[SSO_START_URL]));
-    buf_add_text(&arguments, "}");
+    struct json_writer json = json_writer_to(&arguments);
+    json_writer_begin_object(&json, NULL, JSON_TIGHT);
+    json_write_ascii(json_writer_add_value(&json, "accountId"),
+                     span_text(request->values[SSO_ACCOUNT]));
+    json_write_ascii(json_writer_add_value(&json, "roleName"),
+                     span_text(request->values[SSO_ROLE]));
+    json_write_ascii(json_writer_add_value(&json, session ? "sessionName" : "startUrl"),
+                     span_text(session ? session : request->values[SSO_START_URL]));
+    json_writer_end(&json);
     request->cache = arguments.failed ? NULL : cli_cache_path(buf_span(&arguments));
     if (request->origin && request->cache)
         return CREDENTIALS_FOUND;

@@ -22,15 +22,15 @@ struct explanation {
     size_t own_count;
 };
 
-static void explain_explanation_clean_up(struct explanation *explanation)
+static void explain_clean_up(struct explanation *explanation)
 {
     read_destroy(explanation->items);
     free(explanation->own);
     price_clean_up(&explanation->price);
 }
 
-static bool explain_explanation_init(struct explanation *explanation, const struct tree *tree,
-                                     const struct place *place, struct error *err)
+static bool explain_init(struct explanation *explanation, const struct tree *tree,
+                         const struct place *place, struct error *err)
 {
     struct price *price = &explanation->price;
     *explanation = (struct explanation){0};
@@ -287,9 +287,9 @@ static void explain_write_json(struct buf *out, const struct place *place, struc
 bool explain_write(const struct tree *tree, const struct place *place, struct span path, bool json,
                    struct buf *out, struct error *err)
 {
-    CLEAN_UP(explain_explanation_clean_up) struct explanation explanation = {0};
+    CLEAN_UP(explain_clean_up) struct explanation explanation = {0};
     CLEAN_UP(explain_words_clean_up) struct explain_words words = {0};
-    if (!explain_explanation_init(&explanation, tree, place, err))
+    if (!explain_init(&explanation, tree, place, err))
         return false;
     if (!explain_find_words(&words, tree, place, &explanation))
         return error_no_memory(err);
@@ -313,7 +313,7 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
                                     const struct record *record, double found_units,
                                     const struct error *stale, struct buf *out)
 {
-    CLEAN_UP(explain_explanation_clean_up) struct explanation explanation = {0};
+    CLEAN_UP(explain_clean_up) struct explanation explanation = {0};
     CLEAN_UP(explain_words_clean_up) struct explain_words words = {0};
     CLEAN_UP(buf_clean_up) struct buf digest = {0};
     const struct record_origin *origin = record_origin(record);
@@ -321,7 +321,7 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
     struct version version = record_version(record);
     struct clock *clock = loop_clock(tree->loop);
     int64_t age_ms = clock->now_ms(clock) - origin->fetched_ms;
-    if (!explain_explanation_init(&explanation, tree, place, NULL) ||
+    if (!explain_init(&explanation, tree, place, NULL) ||
         !explain_find_words(&words, tree, place, &explanation))
         return false;
     const struct plan *plan = explanation.price.plan;
@@ -427,13 +427,13 @@ static bool explain_write_list_info(const struct tree *tree, const struct place 
                                     const struct tree_listing *listing,
                                     const struct error *left_out, struct buf *out)
 {
-    CLEAN_UP(explain_explanation_clean_up) struct explanation explanation = {0};
+    CLEAN_UP(explain_clean_up) struct explanation explanation = {0};
     CLEAN_UP(explain_words_clean_up) struct explain_words words = {0};
     CLEAN_UP(buf_clean_up) struct buf not_listed = {0};
     struct tree_list_stats stats = tree_list_stats(listing);
     struct clock *clock = loop_clock(tree->loop);
     struct error note;
-    if (!explain_explanation_init(&explanation, tree, place, NULL) ||
+    if (!explain_init(&explanation, tree, place, NULL) ||
         !explain_find_words(&words, tree, place, &explanation))
         return false;
     const struct plan *plan = explanation.price.plan;

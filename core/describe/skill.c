@@ -408,8 +408,8 @@ static bool skill_write_tables(const struct skill_of *of, const struct skill_mea
     return !out->failed;
 }
 
-static bool skill_write_what_fits(const struct skill_of *of, size_t most_lines, size_t most_bytes,
-                                  struct buf *out)
+static bool skill_write_within(const struct skill_of *of, size_t most_lines, size_t most_bytes,
+                               struct buf *out)
 {
     size_t count = sizeof measures / sizeof measures[0];
     for (size_t i = 0; i <= count; i++) {
@@ -472,7 +472,7 @@ static bool skill_write_all(struct skill_of *of, struct buf *out)
     skill_write_errors(&tail);
     buf_add_span(out, buf_span(&head));
     ok = ok &&
-         skill_write_what_fits(
+         skill_write_within(
              of, skill_room(SKILL_MOST_LINES - 1, markdown_lines(&head) + markdown_lines(&tail)),
              skill_room(most_bytes, head.size + tail.size), out);
     buf_add_span(out, buf_span(&tail));

@@ -108,8 +108,8 @@ static const char *format_parse_literal(struct arena *arena, struct span text,
     return NULL;
 }
 
-static const char *format_parse_it(struct arena *arena, struct span text, bool key,
-                                   struct format *out)
+static const char *format_parse_pieces(struct arena *arena, struct span text, bool key,
+                                       struct format *out)
 {
     *out = (struct format){.pieces = arena_array(arena, FORMAT_MAX_PIECES, sizeof *out->pieces)};
     while (text.size > 0 && !arena->failed) {
@@ -132,12 +132,12 @@ static const char *format_parse_it(struct arena *arena, struct span text, bool k
 
 const char *format_parse(struct arena *arena, struct span text, struct format *out)
 {
-    return format_parse_it(arena, text, false, out);
+    return format_parse_pieces(arena, text, false, out);
 }
 
 const char *format_parse_key(struct arena *arena, struct span text, struct format *out)
 {
-    return format_parse_it(arena, text, true, out);
+    return format_parse_pieces(arena, text, true, out);
 }
 
 bool format_copy(struct arena *arena, const struct format *from, struct format *out)

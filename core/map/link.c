@@ -286,8 +286,8 @@ const struct route *link_step(const struct route *directory, const struct format
     return any;
 }
 
-static bool link_bind_it(const struct model *target, const char *param, struct span text,
-                         struct arena *arena, struct bindings *out)
+static bool link_bind_value(const struct model *target, const char *param, struct span text,
+                            struct arena *arena, struct bindings *out)
 {
     CLEAN_UP(buf_clean_up) struct buf value = {0};
     if (bindings_find(out, param))
@@ -305,10 +305,10 @@ static bool link_bind_text(const struct model *target, const struct route *step,
     bool ok = true;
     const char *whole = format_whole_param(&step->segment);
     if (whole)
-        return link_bind_it(target, whole, text, arena, out);
+        return link_bind_value(target, whole, text, arena, out);
     format_match(&step->segment, text, &parts);
     for (size_t i = 0; ok && i < parts.count; i++)
-        ok = link_bind_it(target, parts.items[i].param, parts.items[i].value, arena, out);
+        ok = link_bind_value(target, parts.items[i].param, parts.items[i].value, arena, out);
     return ok;
 }
 
@@ -325,7 +325,7 @@ bool link_bind(const struct model *target, const struct route *step, const struc
     for (size_t i = 0; ok && i < written->count; i++) {
         const char *param = step->segment.pieces[i].param;
         const struct span *value = param ? bindings_find(values, written->pieces[i].param) : NULL;
-        ok = !value || link_bind_it(target, param, *value, arena, out);
+        ok = !value || link_bind_value(target, param, *value, arena, out);
     }
     return ok;
 }

@@ -674,7 +674,7 @@ static bool pattern_store(struct pattern_draft *draft)
     return !(arena->failed || draft->scratch.failed) || findings_no_memory(draft->findings);
 }
 
-static bool pattern_compile_it(struct pattern_draft *draft, const struct declared_table *table)
+static bool pattern_compile_path(struct pattern_draft *draft, const struct declared_table *table)
 {
     struct map_pattern *pattern = draft->pattern;
     const struct declared_path *path = draft->path;
@@ -731,7 +731,7 @@ struct map_pattern *pattern_compile(const struct model *model, struct arena *are
     draft.pattern = arena_alloc(arena, sizeof *draft.pattern);
     bool ok = draft.pattern || findings_no_memory(findings);
     ok = ok && spelling_of_wheres(model, path, &draft.scratch, findings, &spelled) &&
-         pattern_compile_it(&draft, table);
+         pattern_compile_path(&draft, table);
     arena_discard(&draft.scratch);
     return ok ? draft.pattern : NULL;
 }

@@ -1,6 +1,7 @@
 #include "core/plan/cost.h"
 
 #include "core/base/quantity.h"
+#include "core/json/writer.h"
 
 /* In https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/: "Constraints in DynamoDB",
  * and "DynamoDB read and write operations" for the rounding. */
@@ -292,38 +293,37 @@ void cost_write_rcu(const struct cost *cost, double price, struct buf *out)
 }
 
 /* Dollars are rounded to 1e-12: no RCU is cheaper. */
-static void cost_write_amount(const char *member, double rcu, double price, struct buf *out)
+static void cost_add_amount_json(struct json_writer *json, const char *member, double rcu,
+                                 double price)
 {
-    buf_printf(out, "\"%s\": ", member);
-    decimal_write(price > 0 ? (double)(uint64_t)(rcu * price * 1e6 + 0.5) / 1e12 : rcu, out);
+    decimal_write(price > 0 ? (double)(uint64_t)(rcu * price * 1e6 + 0.5) / 1e12 : rcu,
+                  json_writer_add_value(json, member));
 }
 
 /* In dollars at PRICE a million; in RCU if PRICE is 0. */
-static void cost_write_json_amounts(const struct cost *cost, double price, struct buf *out)
+static void cost_add_amounts_json(struct json_writer *json, const struct cost *cost, double price)
 {
     struct cost_amounts amounts = cost_amounts_of(cost);
-    cost_write_amount("least", cost->rcu.least, price, out);
-    for (size_t i = 0; i < amounts.count; i++) {
-        buf_add_text(out, ", ");
-        cost_write_amount(amounts.items[i].member, amounts.items[i].rcu, price, out);
-    }
-    if (!cost->pages && cost->rcu.page > 0) {
-        buf_add_text(out, ", ");
-        cost_write_amount("most_a_page", cost->rcu.page, price, out);
-    }
-    buf_add_char(out, '}');
+    cost_add_amount_json(json, "least", cost->rcu.least, price);
+    for (size_t i = 0; i < amounts.count; i++)
+        cost_add_amount_json(json, amounts.items[i].member, amounts.items[i].rcu, price);
+    if (!cost->pages && cost->rcu.page > 0)
+        cost_add_amount_json(json, "most_a_page", cost->rcu.page, price);
 }
 
 void cost_write_rcu_json(const struct cost *cost, struct buf *out)
 {
-    buf_add_char(out, '{');
-    cost_write_json_amounts(cost, 0, out);
+    struct json_writer json = json_writer_to(out);
+    json_writer_begin_object(&json, NULL, JSON_SPACED);
+    cost_add_amounts_json(&json, cost, 0);
+    json_writer_end(&json);
 }
 
 void cost_write_dollars_json(const struct cost *cost, double price, struct buf *out)
 {
-    buf_add_text(out, "{\"a_million_units\": ");
-    decimal_write(price, out);
-    buf_add_text(out, ", ");
-    cost_write_json_amounts(cost, price, out);
+    struct json_writer json = json_writer_to(out);
+    json_writer_begin_object(&json, NULL, JSON_SPACED);
+    decimal_write(price, json_writer_add_value(&json, "a_million_units"));
+    cost_add_amounts_json(&json, cost, price);
+    json_writer_end(&json);
 }

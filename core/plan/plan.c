@@ -578,8 +578,8 @@ struct read *plan_items(const struct plan *plan, const struct key *keys, size_t 
 }
 
 /* Key attributes come from KEY: the item may have only the requested attributes. */
-static bool plan_holds_it(const struct cond *cond, const struct key *key, struct json item,
-                          bool *failed)
+static bool plan_holds_cond(const struct cond *cond, const struct key *key, struct json item,
+                            bool *failed)
 {
     for (size_t i = 0; i < key->count; i++)
         if (span_equal(key->attributes[i].name, cond->attribute))
@@ -596,7 +596,7 @@ static bool plan_all_hold(const struct plan *plan, const struct map_cond *conds,
         bool failed = false;
         if (!condition_expand(&conds[i], &plan->path, &arena, &cond, err))
             return false;
-        if (!plan_holds_it(&cond, key, item, &failed))
+        if (!plan_holds_cond(&cond, key, item, &failed))
             return failed ? error_no_memory(err)
                           : error_set(
                                 err, ERROR_NOT_FOUND,
@@ -698,10 +698,10 @@ bool plan_admits(const struct plan *plan, const struct key *key, struct json ite
     if (plan->kind == PLAN_KEY)
         return key_compare(&plan->key, key) == 0;
     for (size_t i = 0; i < plan->query->where_count; i++)
-        if (!plan_holds_it(&plan->query->where[i], key, item, failed))
+        if (!plan_holds_cond(&plan->query->where[i], key, item, failed))
             return false;
     for (size_t i = 0; i < plan->query->filter_count; i++)
-        if (!plan_holds_it(&plan->query->filter[i], key, item, failed))
+        if (!plan_holds_cond(&plan->query->filter[i], key, item, failed))
             return false;
     return true;
 }
