@@ -1,4 +1,4 @@
-"""The two servers under the tests: started on free loopback ports, stopped by their pid.
+"""The servers under the tests: started on free loopback ports, stopped by their pid.
 
 No server outlives the process that started it: the kernel kills it when its parent dies.
 """
@@ -6,13 +6,15 @@ No server outlives the process that started it: the kernel kills it when its par
 import contextlib
 import ctypes
 import http.client
+import json
 import signal
 import socket
 import subprocess
 import tempfile
 import time
+import urllib.request
 
-from . import packages
+from . import packages, places
 
 PR_SET_PDEATHSIG = 1
 START_TIMEOUT_S = 60
@@ -43,7 +45,18 @@ def dynamodb_local_command(port):
     return [packages.java(), *machine, *jar]
 
 
-COMMANDS = {"dynoxide": dynoxide_command, "dynamodb-local": dynamodb_local_command}
+def zero_command(port, shops=("some=10000",), delay_ms=0, serial=False, program=None):
+    """tests/bench/zero_server: jobs of SHOPS, each as NAME=COUNT[:BYTES]."""
+    program = program or places.program("DDBFS_ZERO", "build-asan/tests/bench/zero_server", "build/tests/bench/zero_server")
+    options = ["--port", str(port), "--delay-ms", str(delay_ms), *(["--serial"] if serial else [])]
+    return [str(program), *options, *shops]
+
+
+COMMANDS = {
+    "dynoxide": dynoxide_command,
+    "dynamodb-local": dynamodb_local_command,
+    "zero": zero_command,
+}
 
 
 class Server:
@@ -68,6 +81,11 @@ class Server:
             return False
         finally:
             connection.close()
+
+    def counts(self):
+        """The requests that the zero server has received, by operation; see tests/bench/zero_server.c."""
+        with urllib.request.urlopen(f"{self.url}/counts", timeout=60) as answer:
+            return json.load(answer)
 
     def wait(self):
         """True when it answers; False when it ended first, as with a port that was taken."""
