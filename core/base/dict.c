@@ -1,5 +1,6 @@
 #include "core/base/dict.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -40,9 +41,8 @@ static void dict_sip_take(struct sip *s, uint64_t word)
 static uint64_t dict_word_of(const char *bytes, size_t count)
 {
     uint64_t word = 0;
-    for (size_t i = 0; i < count; i++)
-        word |= (uint64_t)(unsigned char)bytes[i] << (8 * i);
-    return word;
+    memcpy(&word, bytes, count);
+    return le64toh(word);
 }
 
 uint64_t dict_hash(struct dict_seed seed, struct span key)
@@ -64,12 +64,17 @@ uint64_t dict_hash(struct dict_seed seed, struct span key)
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
 }
 
+struct dict_seed dict_seed_new(void)
+{
+    struct dict_seed seed;
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        seed = (struct dict_seed){0};
+    return seed;
+}
+
 bool dict_init(struct dict *dict)
 {
-    *dict = (struct dict){0};
-    /* Without randomness, which every supported kernel has, the table works unseeded. */
-    if (getrandom(&dict->seed, sizeof dict->seed, 0) != (ssize_t)sizeof dict->seed)
-        dict->seed = (struct dict_seed){0};
+    *dict = (struct dict){.seed = dict_seed_new()};
     dict->chains = calloc(FIRST_CHAINS, sizeof *dict->chains);
     dict->chain_count = dict->chains ? FIRST_CHAINS : 0;
     return dict->chains != NULL;

@@ -45,6 +45,10 @@ struct dict_node *dict_any(const struct dict *dict, size_t *from);
 /* The bytes of heap of the table, without its nodes. */
 size_t dict_memory(const struct dict *dict);
 
+/* From the kernel's randomness. Without it, which every supported kernel has, all seeds are equal.
+ */
+struct dict_seed dict_seed_new(void);
+
 /* SipHash-2-4. */
 uint64_t dict_hash(struct dict_seed seed, struct span key);
 

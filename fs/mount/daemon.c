@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -310,8 +311,13 @@ static bool daemon_check_environments(struct mount *mount)
     return ok;
 }
 
+/* Larger blocks return to the system when they are freed. In the heap, pages that were dropped
+ * would leave holes between the files of a listing. */
+enum { LARGE_BLOCK = 128 << 10 };
+
 static int daemon_serve(const struct daemon_start *start, int ready_fd)
 {
+    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
     struct app app;
     const struct options *options = start->options;
     struct daemon daemon = {

@@ -2,6 +2,7 @@
  * counters end in _total; "# EOF" at the end, so that a part is not taken for the whole. */
 #include "fs/mount/metrics.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,6 +34,7 @@ void metrics_read_counters(const struct mount *mount, struct counter out[COUNTER
     struct cache_stats cache = cache_stats(mount->app->cache);
     struct nodes_stats nodes = nodes_stats(mount->nodes);
     const size_t *memory = mount->budget.used;
+    struct mallinfo2 heap = mallinfo2();
     const struct counter counters[COUNTERS] = {
         {"uptime_seconds", COUNTER_GAUGE, "seconds",
          (double)(mount_now_ms(mount) - mount->started_ms) / 1000, "Age of the mount."},
@@ -80,6 +82,8 @@ void metrics_read_counters(const struct mount *mount, struct counter out[COUNTER
         {"models", COUNTER_GAUGE, "", (double)model_count(), "Models of tables in use."},
         {"resident_bytes", COUNTER_GAUGE, "bytes", metrics_resident_bytes(),
          "Memory of the process that is not swapped out."},
+        {"heap_bytes", COUNTER_GAUGE, "bytes", (double)heap.uordblks + (double)heap.hblkhd,
+         "Memory that the allocator has given out."},
         {"max_rcu", COUNTER_GAUGE, "", limits.per_second, "The limit of RCU per second; 0: none."},
         {"max_rcu_per_process", COUNTER_GAUGE, "", limits.per_process,
          "The limit of RCU per process group; 0: none."},

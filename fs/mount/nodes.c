@@ -7,40 +7,64 @@
 
 enum { ROOT_INO = 1, FIRST_CHAINS = 64 };
 
-/* The part of the digest that identifies a file's bytes. */
+/* More nodes than this for each chain, and their number is doubled. */
+enum { NODES_PER_CHAIN = 2 };
+
+/* The allocator's own memory per allocation, roughly. */
+enum { OVERHEAD = 16 };
+
+/* The part of the digest that identifies bytes that were dropped. */
 enum { DIGEST_KEPT = 16 };
 
-/* Differs between two nodes of one name in one directory. For a directory all but KIND is zero. */
-struct identity {
-    int64_t mtime_ms;
-    uint8_t digest[DIGEST_KEPT]; /* of the bytes */
-    uint8_t kind;
-    bool secret, dated;
-    char zero[5]; /* two identities are compared as bytes */
+/*
+ *   state              the bytes of the file                                     may become
+ *   CONTENT_NONE       a directory has none                                      -
+ *   CONTENT_HERE       in BYTES; in the list from NEWEST to OLDEST, unless       any other below
+ *                      they are kept or lent
+ *   CONTENT_DROPPED    the node has their DIGEST                                 HERE
+ *   CONTENT_LOST       the digest could not be computed: they equal no others    -
+ */
+enum __attribute__((packed)) content_state {
+    CONTENT_NONE,
+    CONTENT_HERE,
+    CONTENT_DROPPED,
+    CONTENT_LOST,
 };
 
 struct inode {
     struct node node;           /* first, so that a node is an inode */
     struct inode *next_by_ino;  /* in its chain */
-    struct dict_node by_name;   /* in the dict: of the first version of a name */
-    struct inode *next_version; /* of the same name; NULL for the last */
+    struct inode *next_by_name; /* in its chain, which has all versions of a name */
     uint64_t lookups;           /* by the kernel */
     uint32_t named_in; /* the epoch in which the kernel got its name; 0: it has not got it */
     uint32_t pins;     /* by this process, its children among them */
-    bool keep;         /* its bytes are never dropped */
-    bool is_lent;      /* nor while they are lent */
-    char *bytes;       /* owned; NULL: dropped, or a directory */
-    struct inode *newer, *older; /* among those whose bytes may be dropped */
-    struct identity identity;
-    uint64_t parent; /* the key of BY_NAME begins here */
-    char name[];     /* and ends with the name; a NUL follows */
+    union {
+        struct {                 /* of a directory */
+            struct place *place; /* owned; NULL except for a NODE_DIRECTORY */
+            struct open_listing *listing;
+        };
+        struct {         /* of CONTENT_HERE */
+            char *bytes; /* owned */
+            struct inode *newer, *older;
+        };
+        uint8_t digest[DIGEST_KEPT]; /* of CONTENT_DROPPED */
+    };
+    enum content_state content;
+    bool keep;    /* its bytes are never dropped */
+    bool is_lent; /* nor while they are lent */
+    char name[];  /* a NUL follows */
+};
+
+_Static_assert(NAME_MAX_BYTES <= UINT8_MAX, "a node has one byte for the size of its name");
+
+struct chains {
+    struct inode *by_ino, *by_name; /* numbers are consecutive: their lowest bits spread evenly */
 };
 
 struct nodes {
-    struct inode **by_ino; /* owned, the inodes too; chained. Numbers are consecutive, so their
-                              lowest bits spread them evenly */
+    struct chains *chains; /* owned, the inodes too */
     size_t chain_count;    /* a power of two */
-    struct dict by_name;
+    struct dict_seed seed; /* of the hashes of names */
     struct inode *root;
     uint64_t next_ino;
     uint32_t epoch; /* one ends when the kernel drops all names */
@@ -59,24 +83,40 @@ static struct inode *nodes_inode_of(struct node *node)
     return (struct inode *)node;
 }
 
-static struct inode *nodes_from_link(struct dict_node *link)
+struct span node_name(const struct node *node)
 {
-    return link ? (struct inode *)((char *)link - offsetof(struct inode, by_name)) : NULL;
+    return span_of(((const struct inode *)node)->name, node->name_size);
+}
+
+struct place *node_place(const struct node *node)
+{
+    return node_is_directory(node) ? ((const struct inode *)node)->place : NULL;
+}
+
+struct open_listing *node_listing(const struct node *node)
+{
+    return node_is_directory(node) ? ((const struct inode *)node)->listing : NULL;
+}
+
+static size_t nodes_size_of(struct span name)
+{
+    size_t size = offsetof(struct inode, name) + name.size + 1;
+    return size > sizeof(struct inode) ? size : sizeof(struct inode);
 }
 
 /* The memory of a node without its bytes and its place. */
 static size_t nodes_memory_of(const struct inode *inode)
 {
-    return sizeof *inode + inode->node.name.size + 1 + 2 * sizeof(void *);
+    return nodes_size_of(node_name(&inode->node)) + OVERHEAD + sizeof(struct chains);
 }
 
 /* Takes PLACE, which may be NULL. No memory is freed for it yet: a caller that visits all nodes
  * must not lose one. */
 static void nodes_set_place(struct nodes *nodes, struct inode *inode, struct place *place)
 {
-    budget_remove(nodes->budget, BUDGET_NODES, place_memory(inode->node.place));
-    place_destroy(inode->node.place);
-    inode->node.place = place;
+    budget_remove(nodes->budget, BUDGET_NODES, place_memory(inode->place));
+    place_destroy(inode->place);
+    inode->place = place;
     nodes->budget->used[BUDGET_NODES] += place_memory(place);
 }
 
@@ -84,28 +124,39 @@ static void nodes_unlink_content(struct nodes *nodes, struct inode *inode)
 {
     *(inode->newer ? &inode->newer->older : &nodes->newest) = inode->older;
     *(inode->older ? &inode->older->newer : &nodes->oldest) = inode->newer;
-    inode->newer = NULL;
-    inode->older = NULL;
 }
 
 static void nodes_link_newest(struct nodes *nodes, struct inode *inode)
 {
+    inode->newer = NULL;
     inode->older = nodes->newest;
     *(nodes->newest ? &nodes->newest->newer : &nodes->oldest) = inode;
     nodes->newest = inode;
 }
 
-static void nodes_drop_content(struct nodes *nodes, struct inode *inode)
+/* The digest of BYTES becomes that of INODE, which has none of its bytes. */
+static void nodes_note_dropped(struct inode *inode, struct span bytes)
 {
-    if (!inode->bytes)
-        return;
-    if (!inode->keep && !inode->is_lent)
-        nodes_unlink_content(nodes, inode);
+    uint8_t digest[DIGEST_SIZE];
+    inode->content = digest_sha256(bytes, digest) ? CONTENT_DROPPED : CONTENT_LOST;
+    if (inode->content == CONTENT_DROPPED)
+        memcpy(inode->digest, digest, sizeof inode->digest);
+}
+
+static void nodes_free_content(struct nodes *nodes, struct inode *inode, char *bytes)
+{
     budget_remove(nodes->budget, inode->keep ? BUDGET_NODES : BUDGET_CONTENTS, inode->node.size);
     if (inode->node.secret)
-        explicit_bzero(inode->bytes, inode->node.size);
-    free(inode->bytes);
-    inode->bytes = NULL;
+        explicit_bzero(bytes, inode->node.size);
+    free(bytes);
+}
+
+static void nodes_drop_content(struct nodes *nodes, struct inode *inode)
+{
+    char *bytes = inode->bytes;
+    nodes_unlink_content(nodes, inode);
+    nodes_note_dropped(inode, span_of(bytes, inode->node.size));
+    nodes_free_content(nodes, inode, bytes);
 }
 
 static bool nodes_drop_oldest(void *arg)
@@ -122,147 +173,124 @@ static void nodes_store_content(struct nodes *nodes, struct inode *inode, struct
 {
     enum budget_use use = inode->keep ? BUDGET_NODES : BUDGET_CONTENTS;
     budget_add(nodes->budget, use, bytes.size);
-    inode->bytes = malloc(bytes.size + 1);
-    if (!inode->bytes) {
+    char *copy = malloc(bytes.size + 1);
+    if (!copy) {
         budget_remove(nodes->budget, use, bytes.size);
+        nodes_note_dropped(inode, bytes);
         return;
     }
     if (bytes.size)
-        memcpy(inode->bytes, bytes.data, bytes.size);
-    inode->bytes[bytes.size] = '\0';
+        memcpy(copy, bytes.data, bytes.size);
+    copy[bytes.size] = '\0';
+    inode->bytes = copy;
+    inode->content = CONTENT_HERE;
     if (!inode->keep)
         nodes_link_newest(nodes, inode);
 }
 
-/* False when the digest could not be computed. */
-static bool nodes_identify_file(const struct node_file *file, struct identity *out)
+/* Whether INODE, of the same name, is the version FILE: its bytes, date and mode are equal. */
+static bool nodes_is_version(const struct inode *inode, const struct node_file *file)
 {
+    const struct node *node = &inode->node;
     uint8_t digest[DIGEST_SIZE];
-    if (!digest_sha256(file->bytes, digest))
+    if (node->kind != file->kind || node->secret != file->secret ||
+        node->dated != file->mtime.known || (node->dated && node->mtime_ms != file->mtime.ms) ||
+        node->size != file->bytes.size)
         return false;
-    *out = (struct identity){.mtime_ms = file->mtime.known ? file->mtime.ms : 0,
-                             .kind = (uint8_t)file->kind,
-                             .secret = file->secret,
-                             .dated = file->mtime.known};
-    memcpy(out->digest, digest, sizeof out->digest);
-    return true;
+    if (inode->content == CONTENT_HERE)
+        return span_equal(span_of(inode->bytes, node->size), file->bytes);
+    return inode->content == CONTENT_DROPPED && digest_sha256(file->bytes, digest) &&
+           memcmp(digest, inode->digest, sizeof inode->digest) == 0;
 }
 
-/* The first version of that name; NULL: none. */
-static struct inode *nodes_find_name(const struct nodes *nodes, const struct node *parent,
-                                     struct span name)
+/* Chains. */
+
+static struct inode **nodes_chain_by_ino(const struct nodes *nodes, uint64_t ino)
 {
-    char key[sizeof parent->ino + NAME_MAX_BYTES];
-    if (name.size > NAME_MAX_BYTES)
-        return NULL;
-    memcpy(key, &parent->ino, sizeof parent->ino);
-    if (name.size)
-        memcpy(key + sizeof parent->ino, name.data, name.size);
-    return nodes_from_link(
-        dict_find(&nodes->by_name, span_of(key, sizeof parent->ino + name.size)));
+    return &nodes->chains[ino & (nodes->chain_count - 1)].by_ino;
 }
 
-static struct inode *nodes_find_inode(const struct nodes *nodes, const struct node *parent,
-                                      const struct identity *identity, struct span name)
+static struct inode **nodes_chain_by_name(const struct nodes *nodes, uint32_t hash)
 {
-    struct inode *inode = nodes_find_name(nodes, parent, name);
-    while (inode && memcmp(&inode->identity, identity, sizeof *identity) != 0)
-        inode = inode->next_version;
+    return &nodes->chains[hash & (nodes->chain_count - 1)].by_name;
+}
+
+/* Of NAME in PARENT, which is NULL for the root. */
+static uint32_t nodes_hash_name(const struct nodes *nodes, const struct node *parent,
+                                struct span name)
+{
+    struct dict_seed seed = nodes->seed;
+    seed.a ^= parent ? parent->ino : 0;
+    return (uint32_t)dict_hash(seed, name);
+}
+
+/* The first in the chain from INODE on that has that name; NULL: none. */
+static struct inode *nodes_next_named(struct inode *inode, uint32_t hash, const struct node *parent,
+                                      struct span name)
+{
+    while (inode && (inode->node.hash != hash || inode->node.parent != parent ||
+                     !span_equal(node_name(&inode->node), name)))
+        inode = inode->next_by_name;
     return inode;
 }
 
-static void nodes_add_by_name(struct nodes *nodes, struct inode *inode)
+static void nodes_link_inode(struct nodes *nodes, struct inode *inode)
 {
-    struct span key = span_of((const char *)&inode->parent, offsetof(struct inode, name) -
-                                                                offsetof(struct inode, parent) +
-                                                                inode->node.name.size);
-    struct inode *first = nodes_from_link(dict_find(&nodes->by_name, key));
-    inode->by_name.key = key;
-    if (first) {
-        inode->next_version = first->next_version;
-        first->next_version = inode;
-    } else {
-        dict_add(&nodes->by_name, &inode->by_name);
-    }
+    struct inode **by_ino = nodes_chain_by_ino(nodes, inode->node.ino);
+    struct inode **by_name = nodes_chain_by_name(nodes, inode->node.hash);
+    inode->next_by_ino = *by_ino;
+    *by_ino = inode;
+    inode->next_by_name = *by_name;
+    *by_name = inode;
 }
 
-static void nodes_remove_by_name(struct nodes *nodes, struct inode *inode)
+static void nodes_unlink_inode(struct nodes *nodes, struct inode *inode)
 {
-    struct inode *at = nodes_from_link(dict_find(&nodes->by_name, inode->by_name.key));
-    if (at == inode) {
-        dict_remove(&nodes->by_name, &inode->by_name);
-        if (inode->next_version)
-            dict_add(&nodes->by_name, &inode->next_version->by_name);
-        return;
-    }
-    while (at->next_version != inode)
-        at = at->next_version;
-    at->next_version = inode->next_version;
-}
-
-static struct inode **nodes_chain_of(const struct nodes *nodes, uint64_t ino)
-{
-    return &nodes->by_ino[ino & (nodes->chain_count - 1)];
+    struct inode **by_ino = nodes_chain_by_ino(nodes, inode->node.ino);
+    struct inode **by_name = nodes_chain_by_name(nodes, inode->node.hash);
+    while (*by_ino != inode)
+        by_ino = &(*by_ino)->next_by_ino;
+    *by_ino = inode->next_by_ino;
+    while (*by_name != inode)
+        by_name = &(*by_name)->next_by_name;
+    *by_name = inode->next_by_name;
 }
 
 /* When memory runs out, the existing chains grow longer. */
 static void nodes_double_chains(struct nodes *nodes)
 {
     size_t old_count = nodes->chain_count;
-    struct inode **old = nodes->by_ino, **grown = calloc(old_count * 2, sizeof(struct inode *));
+    struct chains *old = nodes->chains, *grown = calloc(old_count * 2, sizeof *grown);
     if (!grown)
         return;
-    nodes->by_ino = grown;
+    nodes->chains = grown;
     nodes->chain_count = old_count * 2;
     for (size_t i = 0; i < old_count; i++) {
-        for (struct inode *inode = old[i], *next; inode; inode = next) {
-            struct inode **chain = nodes_chain_of(nodes, inode->node.ino);
+        for (struct inode *inode = old[i].by_ino, *next; inode; inode = next) {
             next = inode->next_by_ino;
-            inode->next_by_ino = *chain;
-            *chain = inode;
+            nodes_link_inode(nodes, inode);
         }
     }
     free(old);
 }
 
-static void nodes_add_by_ino(struct nodes *nodes, struct inode *inode)
+/* A node without bytes and place, which the caller gets with a pin. NULL when memory ran out. */
+static struct inode *nodes_add_inode(struct nodes *nodes, struct node *parent, uint32_t hash,
+                                     struct span name, enum node_kind kind)
 {
-    if (nodes->stats.directories + nodes->stats.files > nodes->chain_count)
-        nodes_double_chains(nodes);
-    struct inode **chain = nodes_chain_of(nodes, inode->node.ino);
-    inode->next_by_ino = *chain;
-    *chain = inode;
-}
-
-static void nodes_remove_by_ino(struct nodes *nodes, struct inode *inode)
-{
-    struct inode **at = nodes_chain_of(nodes, inode->node.ino);
-    while (*at != inode)
-        at = &(*at)->next_by_ino;
-    *at = inode->next_by_ino;
-}
-
-static struct inode *nodes_add_inode(struct nodes *nodes, struct node *parent,
-                                     const struct identity *identity, struct span name)
-{
-    struct inode *inode = calloc(1, sizeof *inode + name.size + 1);
+    struct inode *inode = calloc(1, nodes_size_of(name));
     if (!inode)
         return NULL;
-    inode->identity = *identity;
     if (name.size)
         memcpy(inode->name, name.data, name.size);
-    inode->node = (struct node){
-        .ino = nodes->next_ino++,
-        .parent = parent,
-        .name = span_of(inode->name, name.size),
-        .kind = (enum node_kind)identity->kind,
-        .secret = identity->secret,
-        .mtime_ms = identity->mtime_ms,
-        .dated = identity->dated,
-    };
-    inode->parent = parent ? parent->ino : 0;
-    nodes_add_by_name(nodes, inode);
-    nodes_add_by_ino(nodes, inode);
+    inode->node = (struct node){.ino = nodes->next_ino++,
+                                .parent = parent,
+                                .hash = hash,
+                                .kind = kind,
+                                .name_size = (uint8_t)name.size};
+    if (nodes->stats.directories + nodes->stats.files >= NODES_PER_CHAIN * nodes->chain_count)
+        nodes_double_chains(nodes);
+    nodes_link_inode(nodes, inode);
     if (parent)
         nodes_pin(parent);
     nodes_pin(&inode->node);
@@ -273,12 +301,17 @@ static struct inode *nodes_add_inode(struct nodes *nodes, struct node *parent,
 
 static void nodes_free_inode(struct nodes *nodes, struct inode *inode)
 {
-    *(node_is_directory(&inode->node) ? &nodes->stats.directories : &nodes->stats.files) -= 1;
-    nodes_drop_content(nodes, inode);
+    bool is_directory = node_is_directory(&inode->node);
+    *(is_directory ? &nodes->stats.directories : &nodes->stats.files) -= 1;
+    if (is_directory)
+        nodes_set_place(nodes, inode, NULL);
+    if (inode->content == CONTENT_HERE) {
+        if (!inode->keep && !inode->is_lent)
+            nodes_unlink_content(nodes, inode);
+        nodes_free_content(nodes, inode, inode->bytes);
+    }
     budget_remove(nodes->budget, BUDGET_NODES, nodes_memory_of(inode));
-    nodes_remove_by_ino(nodes, inode);
-    nodes_remove_by_name(nodes, inode);
-    nodes_set_place(nodes, inode, NULL);
+    nodes_unlink_inode(nodes, inode);
     free(inode);
 }
 
@@ -297,15 +330,15 @@ static void nodes_release(struct nodes *nodes, struct node *node)
 struct nodes *nodes_new(struct place *root_place, struct budget *budget)
 {
     struct nodes *nodes = calloc(1, sizeof *nodes);
-    struct identity identity = {.kind = NODE_DIRECTORY};
     if (nodes) {
         nodes->next_ino = ROOT_INO;
         nodes->epoch = 1;
         nodes->budget = budget;
-        nodes->by_ino = calloc(FIRST_CHAINS, sizeof(struct inode *));
-        nodes->chain_count = nodes->by_ino ? FIRST_CHAINS : 0;
-        if (nodes->by_ino && dict_init(&nodes->by_name))
-            nodes->root = nodes_add_inode(nodes, NULL, &identity, span_text(""));
+        nodes->seed = dict_seed_new();
+        nodes->chains = calloc(FIRST_CHAINS, sizeof *nodes->chains);
+        nodes->chain_count = nodes->chains ? FIRST_CHAINS : 0;
+        if (nodes->chains)
+            nodes->root = nodes_add_inode(nodes, NULL, 0, span_text(""), NODE_DIRECTORY);
     }
     if (!nodes || !nodes->root) {
         place_destroy(root_place);
@@ -323,11 +356,10 @@ void nodes_destroy(struct nodes *nodes)
     if (!nodes)
         return;
     for (size_t i = 0; i < nodes->chain_count; i++)
-        while (nodes->by_ino[i])
-            nodes_free_inode(nodes, nodes->by_ino[i]);
+        while (nodes->chains[i].by_ino)
+            nodes_free_inode(nodes, nodes->chains[i].by_ino);
     nodes->budget->spare[BUDGET_CONTENTS] = NULL;
-    free(nodes->by_ino);
-    dict_clean_up(&nodes->by_name);
+    free(nodes->chains);
     free(nodes);
 }
 
@@ -338,7 +370,7 @@ struct node *nodes_root(struct nodes *nodes)
 
 struct node *nodes_find(struct nodes *nodes, uint64_t ino)
 {
-    struct inode *inode = *nodes_chain_of(nodes, ino);
+    struct inode *inode = *nodes_chain_by_ino(nodes, ino);
     while (inode && inode->node.ino != ino)
         inode = inode->next_by_ino;
     return inode ? &inode->node : NULL;
@@ -347,15 +379,17 @@ struct node *nodes_find(struct nodes *nodes, uint64_t ino)
 struct node *nodes_directory(struct nodes *nodes, struct node *parent, struct span name,
                              enum node_kind kind, struct place *place)
 {
-    struct identity identity = {.kind = (uint8_t)kind};
-    struct inode *inode = nodes_find_inode(nodes, parent, &identity, name);
+    uint32_t hash = nodes_hash_name(nodes, parent, name);
+    struct inode *inode = nodes_next_named(*nodes_chain_by_name(nodes, hash), hash, parent, name);
+    while (inode && inode->node.kind != kind)
+        inode = nodes_next_named(inode->next_by_name, hash, parent, name);
     if (inode)
         nodes_pin(&inode->node);
     else
-        inode = nodes_add_inode(nodes, parent, &identity, name);
+        inode = nodes_add_inode(nodes, parent, hash, name, kind);
     /* A table without a map may have a new description since the directory was looked up. A place
      * of another map comes from a request that began before the map was read again. */
-    const struct place *old = inode ? inode->node.place : NULL;
+    const struct place *old = inode ? inode->place : NULL;
     if (!inode || (old && (!place || place->map != old->map || place->table == old->table))) {
         place_destroy(place);
         return inode ? &inode->node : NULL;
@@ -368,20 +402,23 @@ struct node *nodes_directory(struct nodes *nodes, struct node *parent, struct sp
 struct node *nodes_file(struct nodes *nodes, struct node *parent, struct span name,
                         const struct node_file *file)
 {
-    struct identity identity;
-    if (!nodes_identify_file(file, &identity))
-        return NULL;
-    struct inode *inode = nodes_find_inode(nodes, parent, &identity, name);
+    uint32_t hash = nodes_hash_name(nodes, parent, name);
+    struct inode *inode = nodes_next_named(*nodes_chain_by_name(nodes, hash), hash, parent, name);
+    while (inode && !nodes_is_version(inode, file))
+        inode = nodes_next_named(inode->next_by_name, hash, parent, name);
     if (inode) {
         nodes_pin(&inode->node);
     } else {
-        inode = nodes_add_inode(nodes, parent, &identity, name);
+        inode = nodes_add_inode(nodes, parent, hash, name, file->kind);
         if (!inode)
             return NULL;
         inode->node.size = file->bytes.size;
+        inode->node.secret = file->secret;
+        inode->node.dated = file->mtime.known;
+        inode->node.mtime_ms = file->mtime.known ? file->mtime.ms : 0;
         inode->keep = file->keep;
     }
-    if (!inode->bytes)
+    if (inode->content != CONTENT_HERE)
         nodes_store_content(nodes, inode, file->bytes);
     return &inode->node;
 }
@@ -389,8 +426,9 @@ struct node *nodes_file(struct nodes *nodes, struct node *parent, struct span na
 bool nodes_lose_name(struct nodes *nodes, const struct node *parent, struct span name)
 {
     bool had = false;
-    for (struct inode *inode = nodes_find_name(nodes, parent, name); inode;
-         inode = inode->next_version) {
+    uint32_t hash = nodes_hash_name(nodes, parent, name);
+    struct inode *inode = nodes_next_named(*nodes_chain_by_name(nodes, hash), hash, parent, name);
+    for (; inode; inode = nodes_next_named(inode->next_by_name, hash, parent, name)) {
         had = had || inode->named_in == nodes->epoch;
         inode->named_in = 0;
     }
@@ -435,13 +473,13 @@ void nodes_forget(struct nodes *nodes, uint64_t ino, uint64_t lookups)
 
 void nodes_set_listing(struct node *node, struct open_listing *listing)
 {
-    node->listing = listing;
+    nodes_inode_of(node)->listing = listing;
 }
 
 bool nodes_content(struct nodes *nodes, struct node *node, struct span *out)
 {
     struct inode *inode = nodes_inode_of(node);
-    if (!inode->bytes)
+    if (inode->content != CONTENT_HERE)
         return false;
     if (!inode->keep && !inode->is_lent) {
         nodes_unlink_content(nodes, inode);
@@ -454,7 +492,7 @@ bool nodes_content(struct nodes *nodes, struct node *node, struct span *out)
 bool nodes_lend_content(struct nodes *nodes, struct node *node, struct span *out)
 {
     struct inode *inode = nodes_inode_of(node);
-    if (!inode->bytes || inode->is_lent)
+    if (inode->content != CONTENT_HERE || inode->is_lent)
         return false;
     if (!inode->keep)
         nodes_unlink_content(nodes, inode);
@@ -476,12 +514,10 @@ void nodes_return_content(struct nodes *nodes, struct node *node)
 /* The kernel knows bytes, date and mode of this version: all three must agree. */
 bool nodes_restore(struct nodes *nodes, struct node *node, const struct node_file *file)
 {
-    struct identity identity;
     struct inode *inode = nodes_inode_of(node);
-    if (!nodes_identify_file(file, &identity) ||
-        memcmp(&identity, &inode->identity, sizeof identity) != 0)
+    if (!nodes_is_version(inode, file))
         return false;
-    if (!inode->bytes)
+    if (inode->content != CONTENT_HERE)
         nodes_store_content(nodes, inode, file->bytes);
     return true;
 }
@@ -492,7 +528,7 @@ void nodes_path(const struct node *node, struct span name, struct buf *out)
 {
     size_t size = name.size ? name.size + 1 : 0;
     for (const struct node *each = node; each->parent; each = each->parent)
-        size += each->name.size + 1;
+        size += (size_t)each->name_size + 1;
     buf_add_repeated(out, '/', size ? size : 1);
     if (out->failed)
         return;
@@ -502,8 +538,8 @@ void nodes_path(const struct node *node, struct span name, struct buf *out)
         memcpy(end + 1, name.data, name.size);
     }
     for (const struct node *each = node; each->parent; each = each->parent) {
-        end -= each->name.size + 1;
-        memcpy(end + 1, each->name.data, each->name.size);
+        end -= (size_t)each->name_size + 1;
+        memcpy(end + 1, node_name(each).data, each->name_size);
     }
 }
 
@@ -516,7 +552,7 @@ bool nodes_is_below(struct span path, struct span top)
 void nodes_each(struct nodes *nodes, void (*fn)(void *arg, struct node *node), void *arg)
 {
     for (size_t i = 0; i < nodes->chain_count; i++)
-        for (struct inode *inode = nodes->by_ino[i]; inode; inode = inode->next_by_ino)
+        for (struct inode *inode = nodes->chains[i].by_ino; inode; inode = inode->next_by_ino)
             if (inode != nodes->root)
                 fn(arg, &inode->node);
 }
@@ -526,16 +562,17 @@ static struct place *nodes_find_new_place(const struct node *node, const struct 
                                           const struct place_options *names)
 {
     struct error ignored;
+    const struct place *own = node_place(node);
     if (!node->parent->parent)
-        return place_child(root, node->name, names, &ignored);
+        return place_child(root, node_name(node), names, &ignored);
     struct place *parent = nodes_find_new_place(node->parent, root, names);
-    if (parent && parent->kind == PLACE_TABLE && node->place && node->place->table) {
-        struct place *described = place_table(parent, node->place->table);
+    if (parent && parent->kind == PLACE_TABLE && own && own->table) {
+        struct place *described = place_table(parent, own->table);
         place_destroy(parent);
         parent = described;
     }
     struct place *place = parent && place_is_directory(parent)
-                              ? place_child(parent, node->name, names, &ignored)
+                              ? place_child(parent, node_name(node), names, &ignored)
                               : NULL;
     place_destroy(parent);
     return place;
@@ -550,7 +587,7 @@ struct relocation {
 static void nodes_relocate_node(void *arg, struct node *node)
 {
     const struct relocation *relocation = arg;
-    if (!node->place)
+    if (!node_place(node))
         return;
     struct place *place = nodes_find_new_place(node, relocation->root, relocation->names);
     if (place && place_is_directory(place))

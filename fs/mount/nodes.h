@@ -36,7 +36,7 @@ void budget_remove(struct budget *budget, enum budget_use use, size_t bytes);
 struct open_listing;
 struct nodes;
 
-enum node_kind {
+enum __attribute__((packed)) node_kind {
     NODE_DIRECTORY,    /* of the map: it has a place */
     NODE_FILE,         /* of the map: one version of it */
     NODE_CONTROL,      /* /.ddbfs */
@@ -45,20 +45,25 @@ enum node_kind {
     NODE_CONTROL_FILE, /* in /.ddbfs: one state of it */
 };
 
-/* Read by all, changed by nodes.c alone. */
+/* Read by all, changed by nodes.c alone. There may be a million: each byte counts. */
 struct node {
     uint64_t ino;
     struct node *parent; /* NULL for the root; kept alive by this */
-    struct span name;    /* in the parent; ended by a NUL */
+    uint64_t size;       /* of a file, else 0 */
+    int64_t mtime_ms;    /* of a file that is dated, else 0 */
+    uint32_t hash;       /* of the parent and the name; for nodes.c alone */
     enum node_kind kind;
-    struct place *place;          /* of a NODE_DIRECTORY; owned */
-    struct open_listing *listing; /* of a directory: the latest, which may be shared; or NULL */
-    bool secret;                  /* of a file: for the owner only */
-    uint64_t size;                /* of a file */
-    bool dated;                   /* of a file: the map dates it */
-    int64_t mtime_ms;             /* of a file that is dated, else 0 */
+    uint8_t name_size;
+    bool secret; /* of a file: for the owner only */
+    bool dated;  /* of a file: the map dates it */
 };
 
+/* The name in the parent; a NUL follows. Valid as long as the node. */
+struct span node_name(const struct node *node);
+/* Of a NODE_DIRECTORY, owned by the node; NULL for any other. */
+struct place *node_place(const struct node *node);
+/* Of a directory: the latest, which may be shared; or NULL. */
+struct open_listing *node_listing(const struct node *node);
 bool node_is_directory(const struct node *node);
 
 /* Takes ROOT_PLACE. BUDGET is borrowed. NULL when memory ran out. */

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "core/base/arena.h"
 #include "core/base/dict.h"
@@ -28,10 +27,13 @@ enum { OVERHEAD = 16 };
 
 /* An entry that has arrived; there may be a million of them. */
 struct open_entry {
-    struct node *node; /* pinned; NULL: the kernel looks it up when it needs more than the name */
-    const char *name;  /* ended by a NUL; the node's own, or in the arena */
+    union {
+        struct node *node; /* pinned */
+        const char *name;  /* in the arena; the kernel looks it up when it needs more */
+    };
     uint32_t good_for_ms; /* from the listing's beginning */
-    uint16_t name_size;
+    uint8_t name_size;
+    bool has_node;
     bool is_directory;
 };
 
@@ -92,6 +94,17 @@ struct listings {
     struct dict_seed seed; /* of the slots */
     struct list list;      /* of struct open_listing, owned; the newest first */
 };
+
+/* NULL without one. */
+static struct node *open_entry_node(const struct open_entry *entry)
+{
+    return entry->has_node ? entry->node : NULL;
+}
+
+static struct span open_entry_name(const struct open_entry *entry)
+{
+    return entry->has_node ? node_name(entry->node) : span_of(entry->name, entry->name_size);
+}
 
 static struct mount *open_listing_mount_of(const struct open_listing *listing)
 {
@@ -192,7 +205,7 @@ static void open_listing_free(struct open_listing *listing)
 {
     struct mount *mount = open_listing_mount_of(listing);
     list_remove(&listing->list_node);
-    if (listing->node->listing == listing)
+    if (node_listing(listing->node) == listing)
         nodes_set_listing(listing->node, listing->before);
     open_listing_set_before(listing, NULL);
     if (listing->after)
@@ -202,7 +215,7 @@ static void open_listing_free(struct open_listing *listing)
     tree_list_end(listing->pages);
     open_listing_end_account(listing, 0);
     for (size_t i = 0; i < listing->count; i++)
-        nodes_unpin(mount->nodes, listing->entries[i].node);
+        nodes_unpin(mount->nodes, open_entry_node(&listing->entries[i]));
     nodes_unpin(mount->nodes, listing->node);
     place_destroy(listing->place);
     budget_remove(&mount->budget, BUDGET_LISTINGS, listing->memory);
@@ -231,8 +244,7 @@ struct listings *listings_new(struct mount *mount)
     if (!listings)
         return NULL;
     listings->mount = mount;
-    if (getrandom(&listings->seed, sizeof listings->seed, 0) != (ssize_t)sizeof listings->seed)
-        listings->seed = (struct dict_seed){0}; /* it works as well */
+    listings->seed = dict_seed_new();
     mount->budget.spare[BUDGET_LISTINGS] = open_listing_spare_oldest;
     mount->budget.arg[BUDGET_LISTINGS] = listings;
     return listings;
@@ -265,18 +277,13 @@ bool listings_wait_for(const struct listings *listings, const struct node *node)
 
 /* Entries by their names. */
 
-static struct span open_listing_name_of(const struct open_entry *entry)
-{
-    return span_of(entry->name, entry->name_size);
-}
-
 /* The slot of the entry NAME, or the free one for it. */
 static uint32_t *open_listing_slot_of(const struct open_listing *listing, struct span name)
 {
     size_t mask = listing->slot_count - 1;
     size_t at = dict_hash(listing->all->seed, name) & mask;
     while (listing->slots[at] &&
-           !span_equal(open_listing_name_of(&listing->entries[listing->slots[at] - 1]), name))
+           !span_equal(open_entry_name(&listing->entries[listing->slots[at] - 1]), name))
         at = (at + 1) & mask;
     return &listing->slots[at];
 }
@@ -306,8 +313,7 @@ static bool open_listing_make_room(struct open_listing *listing)
     listing->slot_count = capacity * 2;
     listing->capacity = capacity;
     for (size_t i = 0; i < listing->count; i++)
-        *open_listing_slot_of(listing, open_listing_name_of(&listing->entries[i])) =
-            (uint32_t)i + 1;
+        *open_listing_slot_of(listing, open_entry_name(&listing->entries[i])) = (uint32_t)i + 1;
     return true;
 }
 
@@ -322,19 +328,23 @@ static const char *open_listing_copy_name(struct open_listing *listing, struct s
 static bool open_listing_add_entry(struct open_listing *listing, struct span name,
                                    bool is_directory, struct node *node, int64_t good_until_ms)
 {
-    const char *text = node ? node->name.data : open_listing_copy_name(listing, name);
-    if (!text || !open_listing_make_room(listing)) {
+    const char *text = node ? NULL : open_listing_copy_name(listing, name);
+    if ((!node && !text) || !open_listing_make_room(listing)) {
         nodes_unpin(open_listing_mount_of(listing)->nodes, node);
         return false;
     }
     int64_t good_for_ms = good_until_ms - listing->since_ms;
-    listing->entries[listing->count++] = (struct open_entry){
-        .node = node,
-        .name = text,
+    struct open_entry *entry = &listing->entries[listing->count++];
+    *entry = (struct open_entry){
         .good_for_ms = good_for_ms < UINT32_MAX ? (uint32_t)good_for_ms : UINT32_MAX,
-        .name_size = (uint16_t)name.size,
+        .name_size = (uint8_t)name.size,
+        .has_node = node,
         .is_directory = is_directory,
     };
+    if (node)
+        entry->node = node;
+    else
+        entry->name = text;
     *open_listing_slot_of(listing, name) = (uint32_t)listing->count;
     return true;
 }
@@ -353,8 +363,9 @@ static int64_t open_listing_items_ttl_ms(const struct place *place)
 static struct open_listing *open_listing_new(struct listings *listings, struct node *node)
 {
     struct open_listing *listing = calloc(1, sizeof *listing);
-    struct place *place = node->place ? place_copy(node->place) : NULL;
-    if (!listing || (node->place && !place)) {
+    const struct place *own = node_place(node);
+    struct place *place = own ? place_copy(own) : NULL;
+    if (!listing || (own && !place)) {
         free(listing);
         place_destroy(place);
         return NULL;
@@ -369,7 +380,7 @@ static struct open_listing *open_listing_new(struct listings *listings, struct n
         listing->fresh_until_ms + (place ? listings->mount->app->tree.stale_ms : 0);
     list_prepend(&listings->list, &listing->list_node);
     nodes_pin(node);
-    struct open_listing *old = node->listing;
+    struct open_listing *old = node_listing(node);
     nodes_set_listing(node, listing);
     if (old)
         open_listing_set_before(listing, open_listing_may_substitute(old) ? old : old->before);
@@ -395,8 +406,9 @@ static bool open_listing_is_fresh(const struct open_listing *listing)
 
 struct open_listing *open_listing_open(struct listings *listings, struct node *node, pid_t pid)
 {
-    bool is_shared = open_listing_is_fresh(node->listing);
-    struct open_listing *listing = is_shared ? node->listing : open_listing_new(listings, node);
+    struct open_listing *latest = node_listing(node);
+    bool is_shared = open_listing_is_fresh(latest);
+    struct open_listing *listing = is_shared ? latest : open_listing_new(listings, node);
     if (!listing)
         return NULL;
     if (is_shared && listing->place) {
@@ -424,7 +436,7 @@ void open_listing_close(struct open_listing *listing)
 {
     if (--listing->handles > 0)
         return;
-    bool is_latest = listing->node->listing == listing || listing->after;
+    bool is_latest = node_listing(listing->node) == listing || listing->after;
     bool may_substitute = open_listing_may_substitute(listing);
     int64_t until_ms = may_substitute ? listing->stale_until_ms : listing->fresh_until_ms;
     if (is_latest && (open_listing_is_over(listing) || listing->is_refused) &&
@@ -453,9 +465,9 @@ static int64_t open_listing_stale_ttl_ms(const struct open_listing *listing)
 
 struct node *open_listing_find(const struct node *node, struct span name, int64_t *left_ms)
 {
-    const struct open_listing *listing = node->listing;
+    const struct open_listing *listing = node_listing(node);
     const struct open_entry *entry = listing ? open_listing_find_entry(listing, name) : NULL;
-    if (!entry || !entry->node)
+    if (!entry || !entry->has_node)
         return NULL;
     *left_ms = open_listing_ttl_left_ms(listing, entry, open_listing_now_ms(listing));
     return *left_ms > 0 ? entry->node : NULL;
@@ -464,12 +476,12 @@ struct node *open_listing_find(const struct node *node, struct span name, int64_
 struct node *open_listing_find_stale(const struct node *node, struct span name, int64_t *left_ms,
                                      int64_t *read_ms)
 {
-    const struct open_listing *listing = node->listing;
+    const struct open_listing *listing = node_listing(node);
     if (listing && !open_listing_may_substitute(listing))
         listing = listing->before;
     const struct open_entry *entry =
         open_listing_may_substitute(listing) ? open_listing_find_entry(listing, name) : NULL;
-    if (!entry || !entry->node)
+    if (!entry || !entry->has_node)
         return NULL;
     *left_ms = open_listing_stale_ttl_ms(listing);
     *read_ms = listing->read_ms;
@@ -481,11 +493,11 @@ struct node *open_listing_find_stale(const struct node *node, struct span name, 
 static void open_listing_forget_entry(struct open_listing *listing, struct span name)
 {
     struct open_entry *entry = open_listing_find_entry(listing, name);
-    const char *text = entry && entry->node ? open_listing_copy_name(listing, name) : NULL;
+    const char *text = entry && entry->has_node ? open_listing_copy_name(listing, name) : NULL;
     if (!text)
         return;
     nodes_unpin(open_listing_mount_of(listing)->nodes, entry->node);
-    entry->node = NULL;
+    entry->has_node = false;
     entry->name = text;
 }
 
@@ -514,7 +526,7 @@ void listings_forget(struct listings *listings, struct span path)
 static bool open_listing_has_valid_node(const struct open_listing *listing,
                                         const struct open_entry *entry, int64_t now)
 {
-    return entry->node && !listing->is_forgotten &&
+    return entry->has_node && !listing->is_forgotten &&
            open_listing_ttl_left_ms(listing, entry, now) > -GRACE_MS;
 }
 
@@ -533,7 +545,7 @@ static bool open_reply_add(struct open_reply *reply, struct open_listing *listin
     struct mount *mount = open_listing_mount_of(listing);
     const struct node *node = listing->node, *parent = node->parent ? node->parent : node;
     const struct open_entry *entry = at < DOTS ? NULL : &listing->entries[at - DOTS];
-    const char *name = entry ? entry->name : at == 0 ? "." : "..";
+    const char *name = entry ? open_entry_name(entry).data : at == 0 ? "." : "..";
     size_t room = reply->size - reply->used;
     struct fuse_entry_param param = {
         .attr = {.st_ino = at == 0 ? node->ino : parent->ino, .st_mode = S_IFDIR}};
@@ -541,7 +553,7 @@ static bool open_reply_add(struct open_reply *reply, struct open_listing *listin
         reply_fill_entry(mount, entry->node,
                          open_listing_ttl_left_ms(listing, entry, reply->now_ms), &param);
     else if (entry)
-        param.attr = (struct stat){.st_ino = entry->node ? entry->node->ino : UINT32_MAX,
+        param.attr = (struct stat){.st_ino = entry->has_node ? entry->node->ino : UINT32_MAX,
                                    .st_mode = entry->is_directory ? S_IFDIR : S_IFREG};
     size_t added =
         fuse_add_direntry_plus(reply->req, reply->bytes + reply->used, room, name, &param, at + 1);
@@ -680,16 +692,16 @@ static bool open_listing_substitute(struct open_listing *listing, const struct e
         listing->count > before->count)
         return false;
     for (size_t i = 0; i < listing->count; i++)
-        if (!span_equal(open_listing_name_of(&listing->entries[i]),
-                        open_listing_name_of(&before->entries[i])))
+        if (!span_equal(open_entry_name(&listing->entries[i]),
+                        open_entry_name(&before->entries[i])))
             return false;
     int64_t until_ms = open_listing_now_ms(listing) + open_listing_stale_ttl_ms(before);
     for (size_t i = listing->count; i < before->count; i++) {
         const struct open_entry *entry = &before->entries[i];
-        if (entry->node)
+        if (entry->has_node)
             nodes_pin(entry->node);
-        if (!open_listing_add_entry(listing, open_listing_name_of(entry), entry->is_directory,
-                                    entry->node, until_ms))
+        if (!open_listing_add_entry(listing, open_entry_name(entry), entry->is_directory,
+                                    open_entry_node(entry), until_ms))
             return false;
     }
     listing->fresh_until_ms = until_ms;

@@ -39,8 +39,8 @@ static void ops_note_recent(const struct mount *mount, const struct node *direct
                             struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
-    if (!directory || !directory->place ||
-        !place_next_unlisted(directory->place, &mount->app->tree.names, NULL))
+    if (!directory || !node_place(directory) ||
+        !place_next_unlisted(node_place(directory), &mount->app->tree.names, NULL))
         return;
     nodes_path(directory, name, &path);
     if (!path.failed)
@@ -80,7 +80,7 @@ static void ops_reply_lookup_file(struct parked *parked, fuse_req_t req,
     struct node_file made = ops_file_of(parked->place, file);
     if (parked->place->kind != PLACE_README) /* the README is listed everywhere */
         ops_note_recent(mount, parent, parked->name);
-    ops_note_recent(mount, parent->parent, parent->name);
+    ops_note_recent(mount, parent->parent, node_name(parent));
     ops_reply_node(req, nodes_file(mount->nodes, parent, parked->name, &made), file->ttl_left_ms);
 }
 
@@ -140,7 +140,7 @@ static bool ops_look_up_listed(fuse_req_t req, struct node *parent, struct span 
     nodes_path(parent, name, &path);
     if (!path.failed)
         account_note_cached(ops_mount_of(req), fuse_req_ctx(req)->pid, buf_span(&path),
-                            parent->place);
+                            node_place(parent));
     nodes_pin(node);
     ops_reply_node(req, node, ttl_left_ms);
     return true;
@@ -169,7 +169,7 @@ static void ops_look_up_in_map(fuse_req_t req, struct node *parent, struct span 
     struct place *place = NULL;
     if (ops_look_up_listed(req, parent, name))
         return;
-    bool is_known = tree_resolve_now(&mount->app->tree, parent->place, name, &place, &why);
+    bool is_known = tree_resolve_now(&mount->app->tree, node_place(parent), name, &place, &why);
     if (is_known && !place) {
         ops_reply_map_error(req, parent, name, &why);
         return;
@@ -311,8 +311,8 @@ static void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
     }
     struct place *place = NULL;
     bool is_known =
-        node->kind == NODE_FILE &&
-        tree_resolve_now(&mount->app->tree, node->parent->place, node->name, &place, &why);
+        node->kind == NODE_FILE && tree_resolve_now(&mount->app->tree, node_place(node->parent),
+                                                    node_name(node), &place, &why);
     if (node->kind != NODE_FILE || (is_known && (!place || place_is_directory(place)))) {
         place_destroy(place); /* the map has been read again since */
         fuse_reply_err(req, ESTALE);
@@ -352,11 +352,12 @@ static void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *i
         fuse_reply_err(req, node ? ENOTDIR : ESTALE);
         return;
     }
-    if (node->place && node->place->kind == PLACE_PLACEHOLDER) {
+    const struct place *own = node_place(node);
+    if (own && own->kind == PLACE_PLACEHOLDER) {
         /* the error and its reason say that no listing shows these names */
         struct error why;
         CLEAN_UP(buf_clean_up) struct buf path = {0};
-        tree_refuse_placeholder(&mount->app->tree, node->place, &why);
+        tree_refuse_placeholder(&mount->app->tree, own, &why);
         nodes_path(node, span_text(""), &path);
         journal_error(mount->journal, fuse_req_ctx(req)->pid, buf_span(&path),
                       error_errno(why.kind), &why);
@@ -369,7 +370,7 @@ static void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *i
         return;
     }
     if (node->kind == NODE_DIRECTORY)
-        ops_note_recent(mount, node->parent, node->name);
+        ops_note_recent(mount, node->parent, node_name(node));
     info->fh = (uintptr_t)listing;
     if (fuse_reply_open(req, info) != 0)
         open_listing_close(listing);

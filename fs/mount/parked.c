@@ -212,8 +212,8 @@ static bool parked_start_work(struct parked *parked, fuse_req_t req)
         return parked_read_file(parked);
     bool is_lookup = parked->name.size > 0;
     parked->resolution =
-        tree_resolve(&parked->account->tree, is_lookup ? node->place : node->parent->place,
-                     is_lookup ? parked->name : node->name, parked_on_place, parked);
+        tree_resolve(&parked->account->tree, node_place(is_lookup ? node : node->parent),
+                     is_lookup ? parked->name : node_name(node), parked_on_place, parked);
     return parked->resolution;
 }
 

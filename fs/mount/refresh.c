@@ -166,7 +166,7 @@ static void refresh_visit_node(void *arg, struct node *node)
     if (path.failed)
         return;
     if (node->parent && nodes_is_below(buf_span(&path), search->path))
-        refresh_add_name(search->job, node->parent, node->name);
+        refresh_add_name(search->job, node->parent, node_name(node));
     if (node_is_directory(node) && search->name.size &&
         span_equal(buf_span(&path), search->directory))
         refresh_add_name(search->job, node, search->name);

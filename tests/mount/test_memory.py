@@ -122,3 +122,24 @@ def test_ten_thousand_partitions_do_not_fill_the_memory(mount, table):
     used = peak(m.pid)
     print(f"{PARTITIONS} partitions: {used / MB:.0f} MB, nodes {m.stats()['node_bytes'] / MB:.0f} MB")
     assert used < (8 + promised_mb()) * MB, f"{used / MB:.0f} MB"
+
+
+FILES = 2_000
+BYTES_A_FILE = 300
+
+
+def test_a_file_of_a_listing_needs_little_beside_its_content(mount, branch):
+    """The heap's growth from FILES to five times as many; stored pages have a gauge of their own."""
+    few, _ = branch.put_jobs(FILES)
+    many, _ = branch.put_jobs(5 * FILES, shop="acct-2")
+    m = mount()
+
+    def other_bytes(path):
+        assert subprocess.run(["ls", "-l", m / path], stdout=subprocess.PIPE).returncode == 0
+        stats = m.stats()
+        return stats["heap_bytes"] - stats["content_bytes"] - stats["cache_bytes"]
+
+    heap = [other_bytes(path) for path in (f"{branch.name}/jobs", few, many)]
+    each = (heap[2] - heap[1]) / (5 * FILES)
+    print(f"{each:.0f} bytes a file")
+    assert each <= BYTES_A_FILE

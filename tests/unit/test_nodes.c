@@ -48,7 +48,7 @@ static void close_scene(struct scene *scene)
 static struct node *make_directory(struct scene *scene, struct node *parent, const char *name)
 {
     struct error why;
-    struct place *place = place_child(parent->place, span_text(name), &names, &why);
+    struct place *place = place_child(node_place(parent), span_text(name), &names, &why);
     CHECK(place);
     struct node *node =
         nodes_directory(scene->nodes, parent, span_text(name), NODE_DIRECTORY, place);
@@ -133,9 +133,9 @@ static void a_directory_is_made_once(void)
     struct scene scene;
     open_scene(&scene);
     struct node *first = make_directory(&scene, scene.root, "m");
-    struct place *place = first->place;
+    struct place *place = node_place(first);
     CHECK(make_directory(&scene, scene.root, "m") == first);
-    CHECK(first->place == place);
+    CHECK(node_place(first) == place);
     CHECK_INT(nodes_stats(scene.nodes).directories, 2);
     close_scene(&scene);
 }
@@ -236,11 +236,16 @@ static void many_nodes_leave_nothing(void)
 /* Bytes of which two fit into LIMIT, and a third drives one out. */
 enum { FORTY = 40000 };
 
-static const char *forty(void)
+static const char *forty_of(char letter)
 {
     static char text[FORTY + 1];
-    memset(text, 'x', FORTY);
+    memset(text, letter, FORTY);
     return text;
+}
+
+static const char *forty(void)
+{
+    return forty_of('x');
 }
 
 static void the_least_recently_used_bytes_go_first(void)
@@ -304,12 +309,28 @@ static void dropped_bytes_come_back_if_they_are_the_same(void)
     make_file(&scene, scene.root, "c", forty());
     CHECK(!nodes_content(scene.nodes, a, &bytes));
     CHECK(!restore(&scene, a, "another version", 0, false));
+    CHECK(!restore(&scene, a, forty_of('y'), 0, false));
     CHECK(!restore(&scene, a, forty(), 1, false));
     CHECK(!restore(&scene, a, forty(), 0, true));
     CHECK(!nodes_content(scene.nodes, a, &bytes));
     CHECK(restore(&scene, a, forty(), 0, false));
     CHECK(nodes_content(scene.nodes, a, &bytes));
     CHECK_SPAN(bytes, span_text(forty()));
+    close_scene(&scene);
+}
+
+/* It has the size, the date and the mode of the version whose bytes were dropped. */
+static void another_version_is_another_inode_after_bytes_were_dropped(void)
+{
+    struct scene scene;
+    struct span bytes;
+    open_scene(&scene);
+    struct node *a = make_file(&scene, scene.root, "a", forty());
+    make_file(&scene, scene.root, "b", forty());
+    make_file(&scene, scene.root, "c", forty());
+    CHECK(!nodes_content(scene.nodes, a, &bytes));
+    CHECK(make_file(&scene, scene.root, "a", forty_of('y')) != a);
+    CHECK(make_file(&scene, scene.root, "a", forty()) == a);
     close_scene(&scene);
 }
 
@@ -491,11 +512,11 @@ static void a_new_map_gives_new_places(void)
     struct node *things = make_directory(&scene, m, "things");
     struct node *file = make_file(&scene, things, "a", "x");
     nodes_relocate(scene.nodes, place_root(scene.other_map), &names);
-    CHECK(scene.root->place->map == scene.other_map);
-    CHECK(m->place->map == scene.other_map);
-    CHECK_TEXT(m->place->table_prefix, "n-");
-    CHECK(things->place->map == scene.map); /* it is no more, and keeps what it was */
-    CHECK(!file->place);
+    CHECK(node_place(scene.root)->map == scene.other_map);
+    CHECK(node_place(m)->map == scene.other_map);
+    CHECK_TEXT(node_place(m)->table_prefix, "n-");
+    CHECK(node_place(things)->map == scene.map); /* it is no more, and keeps what it was */
+    CHECK(!node_place(file));
     close_scene(&scene);
 }
 
@@ -505,9 +526,9 @@ static void places_are_of_no_use_to_control_directories(void)
     open_scene(&scene);
     struct node *control =
         nodes_directory(scene.nodes, scene.root, span_text(".ddbfs"), NODE_CONTROL, NULL);
-    CHECK(control && !control->place);
+    CHECK(control && !node_place(control));
     nodes_relocate(scene.nodes, place_root(scene.other_map), &names);
-    CHECK(!control->place);
+    CHECK(!node_place(control));
     close_scene(&scene);
 }
 
@@ -570,6 +591,8 @@ static const struct check_test tests[] = {
     {"the_least_recently_used_bytes_go_first", the_least_recently_used_bytes_go_first},
     {"lent bytes stay", lent_bytes_stay},
     {"dropped_bytes_come_back_if_they_are_the_same", dropped_bytes_come_back_if_they_are_the_same},
+    {"another_version_is_another_inode_after_bytes_were_dropped",
+     another_version_is_another_inode_after_bytes_were_dropped},
     {"a_look_up_of_the_same_version_brings_dropped_bytes_back",
      a_look_up_of_the_same_version_brings_dropped_bytes_back},
     {"one_file_beyond_the_limit_is_kept_alone", one_file_beyond_the_limit_is_kept_alone},
