@@ -18,7 +18,7 @@ enum { DIGEST_KEPT = 16 };
 
 /*
  *   state              the bytes of the file                                     may become
- *   CONTENT_NONE       a directory has none                                      -
+ *   CONTENT_NONE       of a directory                                            -
  *   CONTENT_HERE       in BYTES; in the list from NEWEST to OLDEST, unless       any other below
  *                      they are kept or lent
  *   CONTENT_DROPPED    the node has their DIGEST                                 HERE
@@ -134,7 +134,7 @@ static void nodes_link_newest(struct nodes *nodes, struct inode *inode)
     nodes->newest = inode;
 }
 
-/* The digest of BYTES becomes that of INODE, which has none of its bytes. */
+/* INODE has no longer its BYTES, but their digest. */
 static void nodes_note_dropped(struct inode *inode, struct span bytes)
 {
     uint8_t digest[DIGEST_SIZE];
