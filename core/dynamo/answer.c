@@ -598,8 +598,11 @@ static bool answer_read_success(struct answer *answer, const struct sent_request
 static bool answer_read_response(struct answer *answer, const struct sent_request *sent,
                                  const struct http_response *response, struct error *err)
 {
-    if (!answer_check_sum(response, err) || !answer_take_body(answer, sent, response, err) ||
-        !answer_parse(answer, sent, response, err))
+    if (!answer_check_sum(response, err) || !answer_take_body(answer, sent, response, err))
+        return false;
+    if (response->status == 200 && sent->arrived)
+        sent->arrived(sent->arrived_arg, buf_span(&answer->body));
+    if (!answer_parse(answer, sent, response, err))
         return false;
     if (response->status == 200)
         return answer_read_success(answer, sent, response, err);

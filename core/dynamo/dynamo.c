@@ -1,12 +1,14 @@
 /* The source DynamoDB: cost estimates, calls, pages on demand. */
 #include "core/dynamo/dynamo.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/aws/retry.h"
 #include "core/base/printable.h"
 #include "core/dynamo/hedge.h"
 #include "core/dynamo/inventory.h"
+#include "core/dynamo/next_page.h"
 #include "core/dynamo/request.h"
 #include "core/dynamo/request_print.h"
 #include "core/dynamo/verify.h"
@@ -60,6 +62,18 @@ struct dynamo {
     bool may_scan;
 };
 
+/* The page after the one that the reader has requested: requested before it is wanted. */
+struct dynamo_ahead {
+    bool is_begun;
+    struct hedged *exchange; /* NULL: it is over */
+    struct answer *answer;   /* owned; NULL: none has come, or the request has failed */
+    struct buf position;     /* behind which it begins: JSON */
+    double most;             /* RCU that its request consumes at most */
+    unsigned tries;          /* its requests, once they are over */
+    double doubted;          /* the most that they have consumed, if they have failed */
+    int64_t deadline_at_ms, came_ms;
+};
+
 struct dynamo_call {
     struct source_call base; /* first: a pointer to it is a pointer to this */
     struct sent_request sent;
@@ -74,10 +88,14 @@ struct dynamo_call {
     struct error why;                /* that error, or a refusal */
     uint32_t wanted;                 /* entries of a Read's limit that are not requested yet */
     uint32_t bold;                   /* the most entries of the next page of a limited payer */
+    bool reads_all;                  /* pages are requested before they are wanted */
+    struct dynamo_ahead ahead;
     /* The page under way. */
     int64_t deadline_at_ms;
     struct answer *answer; /* owned; the last one, until it is delivered */
+    int64_t age_ms;        /* the time that the page waited before it was wanted */
     unsigned requests;
+    unsigned lost;   /* requests for it that failed before it was wanted */
     double capacity; /* < 0: no response has stated any */
     double doubted;  /* the most that requests without a stated consumption took beside */
     unsigned paid;   /* retry tokens of the last round that brought no item */
@@ -219,10 +237,20 @@ static void dynamo_drop_answer(struct dynamo_call *call)
     call->answer = NULL;
 }
 
+/* Ends the request for the page ahead. The exchange charges it. */
+static void dynamo_drop_ahead(struct dynamo_call *call)
+{
+    hedged_end(call->ahead.exchange);
+    answer_destroy(call->ahead.answer);
+    buf_clean_up(&call->ahead.position);
+    call->ahead = (struct dynamo_ahead){0};
+}
+
 static void dynamo_report_failure(struct dynamo_call *call, const struct error *err)
 {
     struct error copy = *err; /* FN may end the call */
     dynamo_drop_answer(call);
+    dynamo_drop_ahead(call);
     call->base.fn(call->base.arg, NULL, &copy);
 }
 
@@ -298,7 +326,8 @@ static void dynamo_deliver(struct dynamo_call *call)
         .position = position,
         .owner = &owner,
         .took_ms = answer->took_ms,
-        .requests = call->requests,
+        .age_ms = call->age_ms,
+        .requests = call->requests + call->lost,
         .capacity = call->capacity,
         .doubted = call->doubted,
         .request_id = answer->request_id,
@@ -396,17 +425,22 @@ static void dynamo_store_answer(struct dynamo_call *call, struct answer *answer)
         buf_add_span(&call->resume, json_raw(answer->resume));
 }
 
-static void dynamo_on_answer(void *arg, struct answer *answer, const struct error *err,
-                             unsigned tries)
+/* The parsed page has the true position. If the page ahead begins elsewhere, it is abandoned. */
+static void dynamo_check_ahead(struct dynamo_call *call)
 {
-    struct dynamo_call *call = arg;
-    struct error why;
-    call->exchange = NULL;
-    call->requests += tries;
-    if (err) {
-        dynamo_fail(call, err);
+    if (!call->ahead.is_begun ||
+        span_equal(buf_span(&call->resume), buf_span(&call->ahead.position)))
         return;
-    }
+    unsigned tries = call->ahead.exchange ? hedged_tries(call->ahead.exchange) : call->ahead.tries;
+    call->requests += tries;
+    call->doubted += tries * call->ahead.most;
+    dynamo_drop_ahead(call);
+}
+
+/* Checks and delivers the page, or the round of a batch. */
+static void dynamo_take_answer(struct dynamo_call *call, struct answer *answer)
+{
+    struct error why;
     dynamo_store_answer(call, answer);
     if (!verify_answer(&call->verify, answer, &why)) {
         memcpy(why.request_id, answer->request_id, sizeof why.request_id);
@@ -416,10 +450,43 @@ static void dynamo_on_answer(void *arg, struct answer *answer, const struct erro
         return;
     }
     dynamo_learn(call, answer);
+    dynamo_check_ahead(call);
     if (call->sent.op == DYNAMO_BATCH_GET_ITEM)
         dynamo_continue_with_batch(call);
     else
         dynamo_deliver(call);
+}
+
+/* The page ahead is over before it is wanted. A failure is not stored: the page is requested again
+ * when it is wanted. */
+static void dynamo_store_ahead(struct dynamo_call *call, struct answer *answer,
+                               const struct error *err, unsigned tries)
+{
+    struct dynamo_ahead *ahead = &call->ahead;
+    bool may_have_read = err && (err->http_status == 200 || err->http_status == 0);
+    ahead->exchange = NULL;
+    ahead->answer = answer;
+    ahead->tries = tries;
+    ahead->doubted = may_have_read ? tries * ahead->most : 0;
+    ahead->came_ms = dynamo_now_ms(call);
+}
+
+/* While the page under way has an exchange, that one ends first: the request ahead leaves when its
+ * response arrives. */
+static void dynamo_on_answer(void *arg, struct answer *answer, const struct error *err,
+                             unsigned tries)
+{
+    struct dynamo_call *call = arg;
+    if (!call->exchange) {
+        dynamo_store_ahead(call, answer, err, tries);
+        return;
+    }
+    call->exchange = NULL;
+    call->requests += tries;
+    if (err)
+        dynamo_fail(call, err);
+    else
+        dynamo_take_answer(call, answer);
 }
 
 static void dynamo_on_refusal(void *arg)
@@ -467,12 +534,14 @@ static void dynamo_choose_keys(struct dynamo_call *call, size_t count)
     call->waiting = call->unasked - count;
 }
 
-static bool dynamo_send(struct dynamo_call *call, const struct outlay *outlay)
+/* Sends the request for the page behind POSITION. NULL when memory ran out. */
+static struct hedged *dynamo_send(struct dynamo_call *call, const struct outlay *outlay,
+                                  const struct buf *position, int64_t deadline_at_ms, unsigned sent)
 {
     CLEAN_UP(buf_clean_up) struct buf body = {0};
     struct dynamo *dynamo = dynamo_of(call);
-    if (call->resume.failed || !request_write(&call->request, buf_span(&call->resume), &body))
-        return false;
+    if (position->failed || !request_write(&call->request, buf_span(position), &body))
+        return NULL;
     struct exchange_request request = {
         .sent = &call->sent,
         .body = buf_span(&body),
@@ -480,12 +549,10 @@ static bool dynamo_send(struct dynamo_call *call, const struct outlay *outlay)
         .payer = call->base.payer,
         .set_aside = outlay->most,
         .expected = outlay->units,
-        .most_tries = retries_left(call->base.read, retry_attempts(call->retry), call->requests),
-        .deadline_at_ms = call->deadline_at_ms,
+        .most_tries = retries_left(call->base.read, retry_attempts(call->retry), sent),
+        .deadline_at_ms = deadline_at_ms,
     };
-    call->exchange =
-        hedged_start(&dynamo->hedging, &dynamo->link, &request, dynamo_on_answer, call);
-    return call->exchange != NULL;
+    return hedged_start(&dynamo->hedging, &dynamo->link, &request, dynamo_on_answer, call);
 }
 
 /* The payer may agree now. The time that a request was held does not count against its deadline. */
@@ -522,19 +589,93 @@ static bool dynamo_request(struct dynamo_call *call)
         call->request.page = outlay.limit;
         call->wanted = outlay.limit < call->wanted ? call->wanted - outlay.limit : 0;
     }
-    if (dynamo_send(call, &outlay))
+    call->exchange =
+        dynamo_send(call, &outlay, &call->resume, call->deadline_at_ms, call->requests);
+    if (call->exchange)
         return true;
     payer_refund(call->base.payer, outlay.most);
     return false;
 }
 
+/* Requests the page behind POSITION, although the reader does not want it yet. Without memory the
+ * page is requested when it is wanted. A payer with a limit pays for wanted pages alone. */
+static void dynamo_read_ahead(struct dynamo_call *call, struct span position)
+{
+    struct dynamo_ahead *ahead = &call->ahead;
+    struct error ignored;
+    if (!call->reads_all || call->sent.op != DYNAMO_QUERY || position.size == 0 ||
+        call->base.read->limit > 0 || ahead->is_begun || !isinf(payer_left(call->base.payer)))
+        return;
+    struct outlay outlay = dynamo_estimate(call);
+    if (payer_set_aside(call->base.payer, outlay.least, outlay.most, NULL, &ignored) !=
+        PAYER_AGREES)
+        return;
+    call->request.page = outlay.limit;
+    buf_add_span(&ahead->position, position);
+    ahead->most = outlay.most;
+    ahead->deadline_at_ms = dynamo_now_ms(call) + dynamo_of(call)->deadline_ms;
+    ahead->exchange = dynamo_send(call, &outlay, &ahead->position, ahead->deadline_at_ms, 0);
+    ahead->is_begun = ahead->exchange;
+    if (ahead->is_begun)
+        return;
+    payer_refund(call->base.payer, outlay.most);
+    dynamo_drop_ahead(call);
+}
+
+/* The response of the page under way has arrived. That of the page ahead begins no other: at most
+ * one page is read beyond the reader's. */
+static void dynamo_on_arrival(void *arg, struct span body)
+{
+    struct dynamo_call *call = arg;
+    if (call->exchange && call->reads_all && call->sent.op == DYNAMO_QUERY)
+        dynamo_read_ahead(call, next_page_find(body));
+}
+
+static void dynamo_deliver_ahead(void *arg)
+{
+    struct dynamo_call *call = arg;
+    struct answer *answer = call->answer;
+    call->timer = NULL;
+    call->answer = NULL;
+    dynamo_take_answer(call, answer);
+}
+
+/* The page ahead becomes the page under way. False when memory ran out, or if its requests have
+ * failed: they are counted, and the page is requested again. */
+static bool dynamo_turn_to_ahead(struct dynamo_call *call)
+{
+    struct dynamo_ahead ahead = call->ahead;
+    buf_clean_up(&call->ahead.position);
+    call->ahead = (struct dynamo_ahead){0};
+    call->deadline_at_ms = ahead.deadline_at_ms;
+    call->exchange = ahead.exchange;
+    if (call->exchange)
+        return true;
+    call->lost = ahead.answer ? 0 : ahead.tries;
+    call->doubted = ahead.doubted;
+    if (!ahead.answer)
+        return false;
+    call->requests = ahead.tries;
+    call->age_ms = dynamo_now_ms(call) - ahead.came_ms;
+    call->answer = ahead.answer;
+    dynamo_read_ahead(call, json_raw(ahead.answer->resume));
+    call->timer = loop_add_timer(dynamo_of(call)->link.client.loop, 0, dynamo_deliver_ahead, call);
+    if (!call->timer)
+        dynamo_drop_answer(call);
+    return call->timer;
+}
+
 static bool dynamo_begin_page(struct dynamo_call *call)
 {
-    call->deadline_at_ms = dynamo_now_ms(call) + dynamo_of(call)->deadline_ms;
     call->requests = 0;
+    call->lost = 0;
     call->capacity = -1;
+    call->age_ms = 0;
     call->doubted = 0;
     call->paid = 0;
+    if (call->ahead.is_begun && dynamo_turn_to_ahead(call))
+        return true;
+    call->deadline_at_ms = dynamo_now_ms(call) + dynamo_of(call)->deadline_ms;
     /* Keys that a full response left over are requested at once, other unprocessed keys more
      * slowly. The round before brought items: this is no retry that a quota pays for, and the delay
      * always fits into the page's deadline. */
@@ -553,6 +694,7 @@ static void dynamo_end(struct source_call *base)
     loop_remove_timer(call->timer);
     inventory_leave(&call->diagnosis);
     dynamo_drop_answer(call);
+    dynamo_drop_ahead(call);
     quotas_release(&dynamo_of(call)->quotas, call->retry);
     request_clean_up(&call->request);
     verify_clean_up(&call->verify);
@@ -571,6 +713,8 @@ static bool dynamo_start(struct source_call *base)
         .region = "",
         .endpoint = "",
         .profile = aws_settings_profile(settings),
+        .arrived = dynamo_on_arrival,
+        .arrived_arg = call,
     };
     call->verify.sent = &call->sent;
     call->unasked = base->read->key_count;
@@ -594,6 +738,11 @@ static void dynamo_more(struct source_call *base)
     struct dynamo_call *call = (struct dynamo_call *)base;
     if (!dynamo_begin_page(call))
         dynamo_fail_without_memory(call);
+}
+
+static void dynamo_read_all(struct source_call *base, bool all)
+{
+    ((struct dynamo_call *)base)->reads_all = all;
 }
 
 static void dynamo_destroy(struct source *source)
@@ -627,6 +776,7 @@ const struct source_ops dynamo_ops = {
     .call_size = sizeof(struct dynamo_call),
     .start = dynamo_start,
     .more = dynamo_more,
+    .read_all = dynamo_read_all,
     .end = dynamo_end,
     .destroy = dynamo_destroy,
     .add_stats = dynamo_add_stats,

@@ -278,6 +278,7 @@ static bool exchange_abandon(struct exchange *exchange)
         return false;
     exchange->own_sent = *exchange->sent;
     exchange->own_sent.read = exchange->named;
+    exchange->own_sent.arrived = NULL; /* of the caller, which ends */
     exchange->sent = &exchange->own_sent;
     exchange->is_abandoned = true;
     payer_ref(exchange->payer);

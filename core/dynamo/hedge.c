@@ -49,9 +49,19 @@ static void hedge_add_sample(struct hedging *hedging, int64_t took_ms)
     hedging->patience_ms = late_ms > FLOOR_MS ? late_ms : FLOOR_MS;
 }
 
+static unsigned hedge_tries_of(const struct contender *contender)
+{
+    return contender->exchange ? exchange_tries(contender->exchange) : 0;
+}
+
+unsigned hedged_tries(const struct hedged *hedged)
+{
+    return hedged->tries + hedge_tries_of(&hedged->first) + hedge_tries_of(&hedged->second);
+}
+
 static unsigned hedge_abandon(struct contender *contender)
 {
-    unsigned tries = contender->exchange ? exchange_tries(contender->exchange) : 0;
+    unsigned tries = hedge_tries_of(contender);
     exchange_end(contender->exchange);
     contender->exchange = NULL;
     return tries;

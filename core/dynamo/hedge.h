@@ -24,6 +24,8 @@ struct hedged;
  * requests of both. HEDGING must stay until the end. */
 struct hedged *hedged_start(struct hedging *hedging, struct exchange_link *link,
                             const struct exchange_request *wanted, exchange_done_fn *fn, void *arg);
+/* The number of requests so far. */
+unsigned hedged_tries(const struct hedged *hedged);
 /* Ends both without calling FN. NULL is fine. */
 void hedged_end(struct hedged *hedged);
 

@@ -43,6 +43,10 @@ struct sent_request {
     const char *method;   /* how the credentials that signed it were found; NULL:
                              not known */
     const char *origin;   /* … and where; NULL: not known */
+    /* Called with the JSON of a response of status 200, when its checksum is right and before it is
+     * parsed; may be NULL. */
+    void (*arrived)(void *arg, struct span body);
+    void *arrived_arg;
 };
 
 /* The parts of a request. Empty texts are left out of the body. */

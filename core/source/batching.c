@@ -733,11 +733,13 @@ static void batching_more(struct source_call *base)
         source_more(call->batch->inner);
 }
 
-static void batching_read_all(struct source_call *base)
+static void batching_read_all(struct source_call *base, bool all)
 {
     struct batched_call *call = (struct batched_call *)base;
-    if (call->inner)
+    if (call->inner && all)
         source_read_all(call->inner);
+    else if (call->inner)
+        source_read_some(call->inner);
 }
 
 static void batching_destroy(struct source *source)

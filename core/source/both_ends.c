@@ -539,11 +539,11 @@ static void both_ends_more(struct source_call *base)
     source_more(call->front);
 }
 
-static void both_ends_read_all(struct source_call *base)
+static void both_ends_read_all(struct source_call *base, bool all)
 {
     struct ends_call *call = (struct ends_call *)base;
-    call->all_wanted = call->state == ENDS_ONE;
-    if (call->state == ENDS_OTHER)
+    call->all_wanted = all && call->state == ENDS_ONE;
+    if (call->state == ENDS_OTHER && all)
         source_read_all(call->front);
 }
 

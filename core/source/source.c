@@ -23,7 +23,13 @@ void source_more(struct source_call *call)
 void source_read_all(struct source_call *call)
 {
     if (call->source->ops->read_all)
-        call->source->ops->read_all(call);
+        call->source->ops->read_all(call, true);
+}
+
+void source_read_some(struct source_call *call)
+{
+    if (call->source->ops->read_all)
+        call->source->ops->read_all(call, false);
 }
 
 void source_end(struct source_call *call)

@@ -1,5 +1,5 @@
 /* The interface of a source, which executes Reads. Responses come in pages; no page is requested
- * before the caller wants it. See docs/internals/source.md. */
+ * before the caller wants it, or wants all. See docs/internals/source.md. */
 #ifndef DDBFS_CORE_SOURCE_SOURCE_H
 #define DDBFS_CORE_SOURCE_SOURCE_H
 
@@ -151,8 +151,9 @@ struct source_ops {
     bool (*start)(struct source_call *call);
     /* Requests the next page. Without memory FN may run from within. */
     void (*more)(struct source_call *call);
-    /* The caller will request all pages, so that they may be read ahead. May be NULL. */
-    void (*read_all)(struct source_call *call);
+    /* ALL: the caller will request all pages, so that they may be read ahead. Else it may stop, so
+     * that no further page is. May be NULL. */
+    void (*read_all)(struct source_call *call, bool all);
     /* Ends and cleans up all but the base of CALL. */
     void (*end)(struct source_call *call);
     /* Frees SOURCE, but not the inner one. */
@@ -179,8 +180,10 @@ struct source_call *source_start(struct source *source, const struct read *read,
                                  struct payer *payer, source_page_fn *fn, void *arg);
 /* Requests the next page: once for each page that had MORE, from within FN or later. */
 void source_more(struct source_call *call);
-/* The caller will request all pages. */
+/* The caller will request all pages: the next one may be requested before it is wanted. */
 void source_read_all(struct source_call *call);
+/* The caller may stop: no further page is requested before it is wanted. */
+void source_read_some(struct source_call *call);
 /* Ends the call, finished or not; FN never runs again. Each call is ended once. NULL is fine. */
 void source_end(struct source_call *call);
 

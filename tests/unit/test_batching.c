@@ -450,9 +450,9 @@ static void calls_may_end_from_within(void)
 
 static struct source_call *all_wanted_of;
 
-static void note_all_wanted(struct source_call *call)
+static void note_all_wanted(struct source_call *call, bool all)
 {
-    all_wanted_of = call;
+    all_wanted_of = all ? call : NULL;
 }
 
 static void take_any(void *arg, const struct page *page, const struct error *err)

@@ -6,6 +6,7 @@
 
 #include "core/aws/retry.h"
 #include "core/aws/sigv4.h"
+#include "core/dynamo/next_page.h"
 #include "core/source/batching.h"
 #include "tests/unit/check.h"
 #include "tests/unit/counting_payer.h"
@@ -21,6 +22,7 @@ struct seen {
     bool more;
     unsigned requests;
     double capacity;
+    int64_t age_ms;
     char first[128]; /* the first item or name */
     char request_id[64];
 };
@@ -124,7 +126,8 @@ static struct seen seen_of(const struct page *page)
                         .names = page->name_count,
                         .more = page->more,
                         .requests = page->requests,
-                        .capacity = page->capacity};
+                        .capacity = page->capacity,
+                        .age_ms = page->age_ms};
     struct span first = page->item_count         ? json_raw(page->items[0])
                         : page->name_count       ? page->names[0]
                         : page->description.size ? page->description
@@ -306,6 +309,183 @@ static void pages_come_on_demand(void)
     CHECK(scene.page_count == 2 && !scene.pages[1].more);
     CHECK_HAS(sent(&scene, 1)->body, "\"ExclusiveStartKey\":" ITEM("2"));
     close_scene(&scene);
+}
+
+/* Pages ahead. */
+
+#define ITEM_PAGE(sk) PAGE_TO(ITEM(sk), ITEM(sk))
+
+/* Starts a call whose reader wants all pages. It requests them itself. */
+static void start_reading_all(struct scene *scene)
+{
+    start(scene);
+    source_read_all(scene->call);
+    CHECK(loop_run(scene->loop));
+}
+
+static void want_next(struct scene *scene)
+{
+    source_more(scene->call);
+    CHECK(loop_run(scene->loop));
+}
+
+static void the_next_page_is_requested_before_it_is_wanted(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 200, ITEM_PAGE("1"));
+    answer(&scene, 200, ITEM_PAGE("2"));
+    answer(&scene, 200, ITEM_PAGE("3"));
+    answer(&scene, 200, PAGE(ITEM("4")));
+    start_reading_all(&scene);
+    CHECK(scene.page_count == 1 && sent_count(&scene) == 2); /* one page beyond the reader's */
+    CHECK_HAS(sent(&scene, 1)->body, "\"ExclusiveStartKey\":" ITEM("1"));
+    want_next(&scene);
+    CHECK(scene.page_count == 2 && sent_count(&scene) == 3);
+    CHECK_TEXT(scene.pages[1].first, ITEM("2"));
+    want_next(&scene);
+    want_next(&scene);
+    CHECK(scene.page_count == 4 && sent_count(&scene) == 4 && !scene.pages[3].more);
+    CHECK_INT(scene.pages[2].requests, 1);
+    CHECK_INT(scene.payer.answered, 4);
+    close_scene(&scene);
+}
+
+/* With each of N pages taking 100 ms, the reader has them after N times that. */
+static void a_reader_that_waits_gets_the_page_under_way(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    scene.all = true;
+    for (int i = 0; i < 3; i++) {
+        answer(&scene, 200, i == 0 ? ITEM_PAGE("1") : i == 1 ? ITEM_PAGE("2") : ONE_ITEM);
+        script_delay(scene.script, 100);
+    }
+    start_reading_all(&scene);
+    CHECK(scene.page_count == 3 && sent_count(&scene) == 3);
+    CHECK_INT(scene.told_ms - sent(&scene, 0)->at_ms, 300);
+    close_scene(&scene);
+}
+
+static void a_reader_that_may_stop_gets_page_by_page(void)
+{
+    for (int kind = 0; kind < 3; kind++) {
+        struct scene scene;
+        open_scene(&scene, query());
+        answer(&scene, 200, TWO_AND_MORE);
+        answer(&scene, 200, ONE_ITEM);
+        if (kind == 1)
+            scene.read->limit = 3;
+        if (kind == 2)
+            scene.payer.most = 1000;
+        start(&scene);
+        source_read_all(scene.call);
+        if (kind == 0)
+            source_read_some(scene.call);
+        CHECK(loop_run(scene.loop));
+        CHECK(scene.page_count == 1 && sent_count(&scene) == 1);
+        close_scene(&scene);
+    }
+}
+
+static void a_page_ahead_that_is_not_wanted_is_charged(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 200, ITEM_PAGE("1"));
+    answer(&scene, 200, ITEM_PAGE("2"));
+    script_delay(scene.script, 100);
+    start(&scene);
+    source_read_all(scene.call);
+    CHECK(loop_add_timer(scene.loop, 50, stop_loop, scene.loop));
+    CHECK(loop_run(scene.loop));
+    CHECK(scene.page_count == 1 && sent_count(&scene) == 2);
+    end_call(&scene);
+    CHECK(loop_run(scene.loop));
+    CHECK(scene.payer.answered == 1 && scene.payer.abandoned == 1);
+    close_scene(&scene);
+}
+
+/* The response has the member of that name in two places: the page ahead began behind the wrong
+ * one. */
+static void a_page_ahead_from_a_wrong_position_is_dropped(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    scene.all = true;
+    answer(&scene, 200,
+           "{\"LastEvaluatedKey\":" ITEM("1") ",\"Items\":[" ITEM(
+               "1") "],\"ConsumedCapacity\":{\"LastEvaluatedKey\":" ITEM("5") "}}");
+    answer(&scene, 200, PAGE(ITEM("2")));
+    answer(&scene, 200, PAGE(ITEM("2")));
+    start_reading_all(&scene);
+    CHECK(scene.page_count == 2 && scene.error_count == 0);
+    CHECK_HAS(sent(&scene, sent_count(&scene) - 1)->body, "\"ExclusiveStartKey\":" ITEM("1"));
+    CHECK_INT(scene.pages[0].requests + scene.pages[1].requests, sent_count(&scene));
+    close_scene(&scene);
+}
+
+/* A reader that pauses gets no failure from the time of its pause. */
+static void a_page_ahead_that_failed_is_requested_again(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 200, ITEM_PAGE("1"));
+    answer(&scene, 400, "{\"__type\":\"x#AccessDeniedException\",\"message\":\"No.\"}");
+    answer(&scene, 200, ONE_ITEM);
+    start_reading_all(&scene);
+    CHECK(scene.page_count == 1 && scene.error_count == 0 && sent_count(&scene) == 2);
+    want_next(&scene);
+    CHECK(scene.page_count == 2 && scene.pages[1].requests == 2);
+    close_scene(&scene);
+}
+
+static void a_page_that_is_refused_ends_the_page_ahead(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 200, PAGE_TO("7", ITEM("1")));
+    answer(&scene, 200, ONE_ITEM);
+    start_reading_all(&scene);
+    CHECK(scene.page_count == 0 && scene.error_count == 1);
+    CHECK(scene.err.kind == ERROR_BAD_ANSWER);
+    close_scene(&scene);
+}
+
+static void a_page_that_waited_has_its_age(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 200, ITEM_PAGE("1"));
+    answer(&scene, 200, ONE_ITEM);
+    start_reading_all(&scene);
+    CHECK(loop_add_timer(scene.loop, 700, stop_loop, scene.loop));
+    CHECK(loop_run(scene.loop));
+    want_next(&scene);
+    CHECK(scene.page_count == 2 && scene.pages[0].age_ms == 0 && scene.pages[1].age_ms == 700);
+    close_scene(&scene);
+}
+
+static void a_position_is_found_behind_the_items(void)
+{
+    static const struct {
+        const char *body, *position;
+    } rows[] = {
+        {PAGE_TO(ITEM("1"), ITEM("1")), ITEM("1")},
+        {"{\"Items\":[],\"LastEvaluatedKey\": {\"a\":{\"S\":\"}\\\"{\"}},\"ScannedCount\":1}",
+         "{\"a\":{\"S\":\"}\\\"{\"}}"},
+        {"", ""},
+        {"{}", ""},
+        {PAGE(ITEM("1")), ""},
+        {PAGE("{\"LastEvaluatedKey\":{\"S\":\"x\"}}"), ""},
+        {PAGE("{\"a\":{\"S\":\"\\\"LastEvaluatedKey\\\":{}\"}}"), ""},
+        {"{\"LastEvaluatedKey\":{\"a\":{\"S\":\"x\"}},\"Items\":[]}", ""},
+        {"{\"Items\":[],\"LastEvaluatedKey\":null}", ""},
+        {"{\"Items\":[],\"LastEvaluatedKey\":{\"a\":{\"S\":\"x", ""},
+        {"{\"Items\":[],\"LastEvaluatedKey\":", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        CHECK_SPAN(next_page_find(span_text(rows[i].body)), span_text(rows[i].position));
 }
 
 static void more_may_be_asked_from_within(void)
@@ -1699,6 +1879,17 @@ static const struct check_test tests[] = {
     {"the signature covers what was sent", the_signature_covers_what_was_sent},
     {"pages come on demand", pages_come_on_demand},
     {"more may be asked from within", more_may_be_asked_from_within},
+    {"the next page is requested before it is wanted",
+     the_next_page_is_requested_before_it_is_wanted},
+    {"a reader that waits gets the page under way", a_reader_that_waits_gets_the_page_under_way},
+    {"a reader that may stop gets page by page", a_reader_that_may_stop_gets_page_by_page},
+    {"a page ahead that is not wanted is charged", a_page_ahead_that_is_not_wanted_is_charged},
+    {"a page ahead from a wrong position is dropped",
+     a_page_ahead_from_a_wrong_position_is_dropped},
+    {"a page ahead that failed is requested again", a_page_ahead_that_failed_is_requested_again},
+    {"a page that is refused ends the page ahead", a_page_that_is_refused_ends_the_page_ahead},
+    {"a page that waited has its age", a_page_that_waited_has_its_age},
+    {"a position is found behind the items", a_position_is_found_behind_the_items},
     {"a call may end from within", a_call_may_end_from_within},
     {"an ended call cancels its request", an_ended_call_cancels_its_request},
     {"a request under way is awaited for its units", a_request_under_way_is_awaited_for_its_units},
