@@ -35,6 +35,31 @@ bool digest_sha256(struct span data, uint8_t out[DIGEST_SIZE])
     return EVP_Digest(data.data, data.size, out, NULL, digest_method(), NULL) == 1;
 }
 
+/* A struct digest is an EVP_MD_CTX. */
+struct digest *digest_begin(void)
+{
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    if (context && EVP_DigestInit_ex(context, digest_method(), NULL) == 1)
+        return (struct digest *)context;
+    EVP_MD_CTX_free(context);
+    return NULL;
+}
+
+bool digest_add(struct digest *digest, struct span data)
+{
+    return EVP_DigestUpdate((EVP_MD_CTX *)digest, data.data, data.size) == 1;
+}
+
+bool digest_end(struct digest *digest, uint8_t out[DIGEST_SIZE])
+{
+    return EVP_DigestFinal_ex((EVP_MD_CTX *)digest, out, NULL) == 1;
+}
+
+void digest_free(struct digest *digest)
+{
+    EVP_MD_CTX_free((EVP_MD_CTX *)digest);
+}
+
 /* The digest of the block PAD followed by DATA. */
 static bool digest_behind(EVP_MD_CTX *context, const uint8_t pad[BLOCK_SIZE], struct span data,
                           uint8_t out[DIGEST_SIZE])

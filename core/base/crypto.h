@@ -18,6 +18,13 @@ bool digest_sha1(struct span data, uint8_t out[DIGEST_SHA1_SIZE]); /* for names 
 bool digest_sha256(struct span data, uint8_t out[DIGEST_SIZE]);
 bool digest_hmac_sha256(struct span key, struct span data, uint8_t out[DIGEST_SIZE]);
 
+/* A SHA-256 whose data come in parts. */
+struct digest;
+struct digest *digest_begin(void); /* NULL when OpenSSL failed */
+bool digest_add(struct digest *digest, struct span data);
+bool digest_end(struct digest *digest, uint8_t out[DIGEST_SIZE]);
+void digest_free(struct digest *digest); /* NULL is fine */
+
 /* Appends lower-case hexadecimal. */
 void digest_hex(struct buf *out, const uint8_t *bytes, size_t count);
 

@@ -92,6 +92,8 @@ static const struct {
     [ERROR_BAD_ANSWER] = {"bad-answer", EBADMSG, HUMAN,
                           "look for a proxy between this machine and the service"},
     [ERROR_SERVICE] = {"service", EIO, RETRY, "try again in some seconds"},
+    [ERROR_NO_SPACE] = {"no-space", ENOSPC, HUMAN,
+                        "free space in the folder of temporary files, or name another: --spool"},
     [ERROR_NO_DESCRIPTORS] = {"no-descriptors", EMFILE, HUMAN, "raise the limit: ulimit -n"},
     [ERROR_NO_MEMORY] = {"no-memory", ENOMEM, HUMAN, "read less at once, or add memory"},
 };

@@ -30,6 +30,7 @@ enum error_kind {
     ERROR_NO_TABLE,       /* table or index not found */
     ERROR_BAD_ANSWER,     /* a response that is not understood, damaged or too large */
     ERROR_SERVICE,        /* the service failed (5xx) past the retry budget */
+    ERROR_NO_SPACE,       /* a temporary file can't be written */
     ERROR_NO_DESCRIPTORS, /* too many open files in this process or in the system */
     ERROR_NO_MEMORY,
 };

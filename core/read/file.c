@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/quantity.h"
+#include "core/base/spool.h"
 #include "core/item/typed.h"
 #include "core/read/fact.h"
 #include "core/read/fetch.h"
@@ -349,7 +350,9 @@ struct tree_call {
     struct tree_listing *listing; /* owned: it is read to its end for its @info */
     struct tree_stream *stream;   /* owned: a listing's items, whose file is collected in BYTES */
     struct buf bytes;
-    size_t charged; /* to the cache, for the stream and BYTES */
+    struct spool *spool; /* owned: it has the file instead of BYTES; NULL: not */
+    int64_t moved_ms;    /* when the last page came; 0: none */
+    size_t charged;      /* to the cache, for the stream and BYTES */
     tree_file_fn *done;
     void *arg;
 };
@@ -374,6 +377,7 @@ static void file_call_destroy(struct tree_call *call)
     tree_list_end(call->listing);
     tree_stream_end(call->stream);
     buf_clean_up_secret(&call->bytes);
+    spool_unref(call->spool);
     free(call);
 }
 
@@ -483,6 +487,7 @@ static void file_take_listing(void *arg, const struct tree_entry *entries, size_
     struct error why;
     (void)entries, (void)count;
     bool left_out = err && err->kind == ERROR_LONG_NAME;
+    call->moved_ms = loop_now_ms(tree->loop);
     if (more) {
         tree_list_more(call->listing);
         return;
@@ -505,19 +510,41 @@ static void file_take_listing(void *arg, const struct tree_entry *entries, size_
     done(done_arg, ok ? &file : NULL, ok ? NULL : &why);
 }
 
+/* The file becomes too large for memory: moves BYTES to a temporary file. Unmasked secrets never
+ * go there. */
+static bool file_begin_spool(struct tree_call *call, struct error *err)
+{
+    const struct tree *tree = call->tree;
+    CLEAN_UP(buf_clean_up) struct buf most = {0};
+    bool is_secret = tree->show_secrets && call->place->table->secret_count > 0;
+    size_write(tree->snapshot_bytes, &most);
+    if (!tree->spool || is_secret)
+        return error_set(err, ERROR_TOO_LARGE,
+                         "this file would be larger than %s, a quarter of --cache-size, and %s; "
+                         "use ddbfs cat with the same path, which has no limit, %sor a larger "
+                         "--cache-size",
+                         buf_text(&most),
+                         is_secret ? "its secrets must not be written to a temporary file"
+                                   : "there is no folder for temporary files",
+                         is_secret ? "" : "--spool DIR, ");
+    call->spool = spool_new(tree->spool, err);
+    if (!call->spool || !spool_add(call->spool, buf_span(&call->bytes), err))
+        return false;
+    buf_clean_up_secret(&call->bytes);
+    return true;
+}
+
 static bool file_collect_piece(struct tree_call *call, struct span piece, struct error *err)
 {
     const struct tree *tree = call->tree;
     CLEAN_UP(buf_clean_up) struct buf most = {0};
-    if (piece.size > tree->snapshot_bytes - call->bytes.size) {
-        size_write(tree->snapshot_bytes, &most);
-        return error_set(err, ERROR_TOO_LARGE,
-                         "this file would be larger than %s, a quarter of --cache-size, which is "
-                         "the limit for one file; use ddbfs cat with the same path, which has no "
-                         "limit, or a larger --cache-size",
-                         buf_text(&most));
-    }
-    buf_add_span(&call->bytes, piece);
+    if (!call->spool && piece.size > tree->snapshot_bytes - call->bytes.size &&
+        !file_begin_spool(call, err))
+        return false;
+    if (call->spool && !spool_add(call->spool, piece, err))
+        return false;
+    if (!call->spool)
+        buf_add_span(&call->bytes, piece);
     if (call->bytes.failed)
         return error_no_memory(err);
     if (file_charge(call, call->bytes.capacity + tree_stream_memory(call->stream)))
@@ -538,14 +565,17 @@ static void file_take_piece(void *arg, const struct tree_piece *piece, const str
     struct error why;
     if (err)
         why = *err;
+    call->moved_ms = loop_now_ms(call->tree->loop);
     bool ok = !err && file_collect_piece(call, piece->bytes, &why);
+    if (ok && !piece->more && call->spool && !spool_end(call->spool))
+        ok = error_no_memory(&why);
     if (ok && piece->more) {
         tree_stream_more(call->stream);
         return;
     }
     struct tree_call ended = *call;
     struct cache *cache = call->tree->cache; /* DONE may free the tree */
-    struct tree_file file = {.bytes = buf_span(&call->bytes)};
+    struct tree_file file = {.bytes = buf_span(&call->bytes), .spool = call->spool};
     if (ok) {
         file.mtime = piece->mtime;
         file.ttl_left_ms = piece->ttl_left_ms;
@@ -554,6 +584,7 @@ static void file_take_piece(void *arg, const struct tree_piece *piece, const str
     ended.done(ended.arg, ok ? &file : NULL, ok ? NULL : &why);
     tree_stream_end(ended.stream);
     buf_clean_up_secret(&ended.bytes);
+    spool_unref(ended.spool);
     cache_charge_making(cache, 0, ended.charged, 0);
 }
 
@@ -592,4 +623,9 @@ void tree_cancel(struct tree_call *call)
 {
     if (call)
         file_call_destroy(call);
+}
+
+int64_t tree_call_moved_ms(const struct tree_call *call)
+{
+    return call ? call->moved_ms : 0;
 }

@@ -57,6 +57,7 @@ struct tree {
     struct walks *walks;   /* by which listings share what they read; NULL: none does */
     size_t table_width;    /* cells of a line of LIST@table, if the path names no columns */
     size_t snapshot_bytes; /* the largest file of a listing that is held in memory as a whole */
+    const char *spool;     /* the folder for larger ones; NULL: these are refused */
     int64_t stale_ms;      /* how much older than its ttl an item may be in an outage */
     struct payer *payer;   /* borrowed; may be NULL. A request under way keeps its own payer. */
 };
@@ -64,6 +65,7 @@ struct tree {
 /* A file's content, borrowed for the time of the callback. */
 struct tree_file {
     struct span bytes;
+    struct spool *spool;  /* NULL, or it has the bytes instead; borrowed */
     bool secret;          /* readable by its owner alone */
     struct instant mtime; /* none when the map does not date it */
     struct version version;
@@ -82,6 +84,8 @@ typedef void tree_file_fn(void *arg, const struct tree_file *file, const struct 
 struct tree_call *tree_read(const struct tree *tree, const struct place *place, tree_file_fn *done,
                             void *arg);
 void tree_cancel(struct tree_call *call); /* before DONE; NULL is fine */
+/* When the last page of a listing came for it, on the loop's clock; 0: none came. NULL is fine. */
+int64_t tree_call_moved_ms(const struct tree_call *call);
 
 struct tree_entry {
     struct span name;

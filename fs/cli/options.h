@@ -88,6 +88,7 @@ struct options {
     const char *suffix;
     const char *environment;      /* of the map; NULL: all */
     const char *ledger;           /* of `mount`: a file; NULL: none */
+    const char *spool;            /* of `mount`: a folder, or "no"; NULL: the default */
     const char *from;             /* of `map`: a model to import */
     const char *columns;          /* of `ls`: attributes, as typed; NULL: none */
     const char *where;            /* a filter of a listing's items; NULL: none */

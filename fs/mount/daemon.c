@@ -22,6 +22,7 @@
 #include "fs/mount/parked.h"
 #include "fs/mount/read_ahead.h"
 #include "fs/mount/refresh.h"
+#include "fs/mount/spooled.h"
 #include "fs/mount/start.h"
 
 /* Of --cache-size, half is for responses, and half for files. */
@@ -255,6 +256,7 @@ static void daemon_stop(struct daemon *daemon)
     notifier_destroy(mount->notifier); /* it writes to the session's descriptor */
     refresh_destroy(mount->refresh);
     read_ahead_destroy(mount->ahead);
+    spooled_destroy(mount->spooled);
     if (mount->session)
         fuse_session_unmount(mount->session);
     if (mount->session)
@@ -293,6 +295,15 @@ static void daemon_on_greeting(struct mount *mount)
                  "the process that started the mount has ended");
     close(daemon->ready_fd);
     daemon->ready_fd = -1;
+}
+
+static bool daemon_open_spool(struct mount *mount)
+{
+    struct error why;
+    mount->spooled = spooled_new(mount, mount->app->options->spool, &why);
+    if (!mount->spooled)
+        app_report_error(mount->app, NULL, &why);
+    return mount->spooled;
 }
 
 /* Opens the accounts. The first requests are on an account of the mount itself. */
@@ -335,8 +346,8 @@ static int daemon_serve(const struct daemon_start *start, int ready_fd)
                               : app_init_any(&app, options, cache_bytes);
     if (has_app && options->hedge)
         sources_hedge(app.sources);
-    if (has_app && daemon_check_environments(&daemon.mount) && daemon_mount(&daemon, start) &&
-        (options->foreground || daemon_detach(&start->strays))) {
+    if (has_app && daemon_open_spool(&daemon.mount) && daemon_check_environments(&daemon.mount) &&
+        daemon_mount(&daemon, start) && (options->foreground || daemon_detach(&start->strays))) {
         app.log.write = journal_write;
         app.log.arg = daemon.mount.journal;
         status = loop_run(app.loop) && daemon.mount.greeted ? EXIT_SUCCESS : EXIT_FAILURE;

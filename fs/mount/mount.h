@@ -20,6 +20,7 @@ struct processes;
 struct read_ahead;
 struct recent_paths;
 struct refresh;
+struct spooled;
 struct usage;
 
 struct mount {
@@ -34,6 +35,7 @@ struct mount {
     struct notifier *notifier;   /* owned */
     struct refresh *refresh;     /* owned */
     struct read_ahead *ahead;    /* owned */
+    struct spooled *spooled;     /* owned */
     struct processes *processes; /* owned */
     struct limits *limits;       /* owned */
     struct usage *usage;         /* owned */

@@ -4,6 +4,7 @@
 
 #include "core/base/crypto.h"
 #include "core/base/dict.h"
+#include "core/base/spool.h"
 
 enum { ROOT_INO = 1, FIRST_CHAINS = 64 };
 
@@ -23,12 +24,14 @@ enum { DIGEST_KEPT = 16 };
  *                      they are kept or lent
  *   CONTENT_DROPPED    the node has their DIGEST                                 HERE
  *   CONTENT_LOST       the digest could not be computed: they equal no others    -
+ *   CONTENT_SPOOLED    in the temporary file SPOOL                               -
  */
 enum __attribute__((packed)) content_state {
     CONTENT_NONE,
     CONTENT_HERE,
     CONTENT_DROPPED,
     CONTENT_LOST,
+    CONTENT_SPOOLED,
 };
 
 struct inode {
@@ -48,6 +51,7 @@ struct inode {
             struct inode *newer, *older;
         };
         uint8_t digest[DIGEST_KEPT]; /* of CONTENT_DROPPED */
+        struct spool *spool;         /* of CONTENT_SPOOLED; holds a reference */
     };
     enum content_state content;
     bool keep;    /* its bytes are never dropped */
@@ -169,9 +173,18 @@ static bool nodes_drop_oldest(void *arg)
 }
 
 /* Frees other bytes first. When memory runs out, the bytes count as dropped. */
-static void nodes_store_content(struct nodes *nodes, struct inode *inode, struct span bytes)
+static void nodes_store_content(struct nodes *nodes, struct inode *inode,
+                                const struct node_file *file)
 {
     enum budget_use use = inode->keep ? BUDGET_NODES : BUDGET_CONTENTS;
+    struct span bytes = file->bytes;
+    if (file->spool) {
+        inode->spool = spool_ref(file->spool);
+        inode->content = CONTENT_SPOOLED;
+        nodes->stats.spooled++;
+        nodes->stats.spooled_bytes += inode->node.size;
+        return;
+    }
     budget_add(nodes->budget, use, bytes.size);
     char *copy = malloc(bytes.size + 1);
     if (!copy) {
@@ -188,19 +201,48 @@ static void nodes_store_content(struct nodes *nodes, struct inode *inode, struct
         nodes_link_newest(nodes, inode);
 }
 
+static uint64_t nodes_size_of_file(const struct node_file *file)
+{
+    return file->spool ? spool_size(file->spool) : file->bytes.size;
+}
+
+/* False when it could not be computed. */
+static bool nodes_digest_file(const struct node_file *file, uint8_t out[DIGEST_SIZE])
+{
+    if (file->spool)
+        memcpy(out, spool_digest(file->spool), DIGEST_SIZE);
+    return file->spool || digest_sha256(file->bytes, out);
+}
+
+/* Bytes of one size are held either in memory or in a temporary file. */
+static bool nodes_has_bytes_of(const struct inode *inode, const struct node_file *file)
+{
+    uint8_t digest[DIGEST_SIZE];
+    switch (inode->content) {
+    case CONTENT_HERE:
+        return !file->spool && span_equal(span_of(inode->bytes, inode->node.size), file->bytes);
+    case CONTENT_DROPPED:
+        return nodes_digest_file(file, digest) &&
+               memcmp(digest, inode->digest, sizeof inode->digest) == 0;
+    case CONTENT_SPOOLED:
+        return file->spool &&
+               memcmp(spool_digest(inode->spool), spool_digest(file->spool), DIGEST_SIZE) == 0;
+    case CONTENT_NONE:
+    case CONTENT_LOST:
+        break;
+    }
+    return false;
+}
+
 /* Whether INODE, of the same name, is the version FILE: its bytes, date and mode are equal. */
 static bool nodes_is_version(const struct inode *inode, const struct node_file *file)
 {
     const struct node *node = &inode->node;
-    uint8_t digest[DIGEST_SIZE];
     if (node->kind != file->kind || node->secret != file->secret ||
         node->dated != file->mtime.known || (node->dated && node->mtime_ms != file->mtime.ms) ||
-        node->size != file->bytes.size)
+        node->size != nodes_size_of_file(file))
         return false;
-    if (inode->content == CONTENT_HERE)
-        return span_equal(span_of(inode->bytes, node->size), file->bytes);
-    return inode->content == CONTENT_DROPPED && digest_sha256(file->bytes, digest) &&
-           memcmp(digest, inode->digest, sizeof inode->digest) == 0;
+    return nodes_has_bytes_of(inode, file);
 }
 
 /* Chains. */
@@ -309,6 +351,10 @@ static void nodes_free_inode(struct nodes *nodes, struct inode *inode)
         if (!inode->keep && !inode->is_lent)
             nodes_unlink_content(nodes, inode);
         nodes_free_content(nodes, inode, inode->bytes);
+    } else if (inode->content == CONTENT_SPOOLED) {
+        nodes->stats.spooled--;
+        nodes->stats.spooled_bytes -= inode->node.size;
+        spool_unref(inode->spool);
     }
     budget_remove(nodes->budget, BUDGET_NODES, nodes_memory_of(inode));
     nodes_unlink_inode(nodes, inode);
@@ -412,14 +458,14 @@ struct node *nodes_file(struct nodes *nodes, struct node *parent, struct span na
         inode = nodes_add_inode(nodes, parent, hash, name, file->kind);
         if (!inode)
             return NULL;
-        inode->node.size = file->bytes.size;
+        inode->node.size = nodes_size_of_file(file);
         inode->node.secret = file->secret;
         inode->node.dated = file->mtime.known;
         inode->node.mtime_ms = file->mtime.known ? file->mtime.ms : 0;
         inode->keep = file->keep;
     }
-    if (inode->content != CONTENT_HERE)
-        nodes_store_content(nodes, inode, file->bytes);
+    if (inode->content != CONTENT_HERE && inode->content != CONTENT_SPOOLED)
+        nodes_store_content(nodes, inode, file);
     return &inode->node;
 }
 
@@ -476,6 +522,12 @@ void nodes_set_listing(struct node *node, struct open_listing *listing)
     nodes_inode_of(node)->listing = listing;
 }
 
+const struct spool *nodes_spool(const struct node *node)
+{
+    const struct inode *inode = (const struct inode *)node;
+    return inode->content == CONTENT_SPOOLED ? inode->spool : NULL;
+}
+
 bool nodes_content(struct nodes *nodes, struct node *node, struct span *out)
 {
     struct inode *inode = nodes_inode_of(node);
@@ -517,8 +569,8 @@ bool nodes_restore(struct nodes *nodes, struct node *node, const struct node_fil
     struct inode *inode = nodes_inode_of(node);
     if (!nodes_is_version(inode, file))
         return false;
-    if (inode->content != CONTENT_HERE)
-        nodes_store_content(nodes, inode, file->bytes);
+    if (inode->content != CONTENT_HERE && inode->content != CONTENT_SPOOLED)
+        nodes_store_content(nodes, inode, file);
     return true;
 }
 

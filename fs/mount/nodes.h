@@ -82,8 +82,9 @@ struct node *nodes_directory(struct nodes *nodes, struct node *parent, struct sp
 /* One version of a file. */
 struct node_file {
     enum node_kind kind;
-    struct span bytes; /* copied */
-    bool keep;         /* until the node is freed: they could not be read again */
+    struct span bytes;   /* copied */
+    struct spool *spool; /* NULL, or it has the bytes instead, and a reference is taken */
+    bool keep;           /* until the node is freed: they could not be read again */
     bool secret;
     struct instant mtime;
 };
@@ -108,8 +109,11 @@ void nodes_forget(struct nodes *nodes, uint64_t ino, uint64_t lookups);
 /* LISTING (NULL: none) may be shared by the next opener of the directory. */
 void nodes_set_listing(struct node *node, struct open_listing *listing);
 
+/* The temporary file that has the node's bytes; NULL: none. It is never dropped. */
+const struct spool *nodes_spool(const struct node *node);
+
 /* The file's bytes, followed by a NUL, valid until the next call that adds some; false when they
- * were dropped. */
+ * were dropped, or are in a temporary file. */
 bool nodes_content(struct nodes *nodes, struct node *node, struct span *out);
 /* The same, valid until nodes_return_content: the node is pinned. False when they were dropped, or
  * are lent already. */
@@ -134,6 +138,8 @@ void nodes_relocate(struct nodes *nodes, struct place *root_place,
 
 struct nodes_stats {
     size_t directories, files;
+    size_t spooled; /* of the files: those in a temporary file */
+    uint64_t spooled_bytes;
 };
 struct nodes_stats nodes_stats(const struct nodes *nodes);
 

@@ -13,6 +13,7 @@
 #include "fs/mount/parked.h"
 #include "fs/mount/read_ahead.h"
 #include "fs/mount/refresh.h"
+#include "fs/mount/spooled.h"
 
 static struct mount *ops_mount_of(fuse_req_t req)
 {
@@ -65,6 +66,7 @@ static struct node_file ops_file_of(const struct place *place, const struct tree
     return (struct node_file){
         .kind = place->kind == PLACE_LINK ? NODE_LINK : NODE_FILE,
         .bytes = file->bytes,
+        .spool = file->spool,
         .keep = place->kind == PLACE_INFO || place->kind == PLACE_LIST_INFO ||
                 place->kind == PLACE_LINK,
         .secret = file->secret,
@@ -81,7 +83,10 @@ static void ops_reply_lookup_file(struct parked *parked, fuse_req_t req,
     if (parked->place->kind != PLACE_README) /* the README is listed everywhere */
         ops_note_recent(mount, parent, parked->name);
     ops_note_recent(mount, parent->parent, node_name(parent));
-    ops_reply_node(req, nodes_file(mount->nodes, parent, parked->name, &made), file->ttl_left_ms);
+    struct node *node = nodes_file(mount->nodes, parent, parked->name, &made);
+    if (node && nodes_spool(node))
+        spooled_note(mount->spooled, node, file->ttl_left_ms);
+    ops_reply_node(req, node, file->ttl_left_ms);
 }
 
 static void ops_look_up_control_file(fuse_req_t req, struct node *parent, struct span name)
@@ -302,6 +307,10 @@ static void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
     struct node *node = nodes_find(mount->nodes, ino);
     if (!node || node_is_directory(node)) {
         fuse_reply_err(req, node ? EISDIR : ESTALE);
+        return;
+    }
+    if (nodes_spool(node)) {
+        spooled_reply(mount->spooled, req, node, size, (uint64_t)offset);
         return;
     }
     if (nodes_content(mount->nodes, node, &bytes)) {

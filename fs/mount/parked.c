@@ -128,6 +128,12 @@ static void parked_on_abandoned(void *arg, int error)
     parked_free(parked);
 }
 
+static int64_t parked_moved_ms(const void *arg)
+{
+    const struct parked *parked = arg;
+    return tree_call_moved_ms(parked->call);
+}
+
 /* In an outage a look-up may get the entry of an older listing. False without one. */
 static bool parked_reply_stale(struct parked *parked, const struct error *err)
 {
@@ -256,6 +262,7 @@ void parked_start(struct mount *mount, fuse_req_t req, const struct parked *want
         parked_free(parked);
         return;
     }
+    parked->waiting.moved_ms = parked_moved_ms;
     if (!waiting_start(&parked->waiting, mount, req, since_ms, parked_on_abandoned, parked))
         parked_free(parked);
 }

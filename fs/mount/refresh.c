@@ -232,10 +232,34 @@ static int refresh_result_for(const struct mount *mount, struct span path)
     return why.kind == ERROR_INVALID ? EINVAL : ENOENT;
 }
 
+static struct refresh_job *refresh_job_new(struct refresh *refresh)
+{
+    struct refresh_job *job = calloc(1, sizeof *job);
+    if (!job)
+        return NULL;
+    job->notice = (struct notice){refresh_send_names, refresh_on_sent};
+    job->session = refresh->mount->session;
+    job->refresh = refresh;
+    return job;
+}
+
+bool refresh_forget(struct refresh *refresh, const struct node *node)
+{
+    struct mount *mount = refresh->mount;
+    bool has_waiters =
+        parked_waits_in(mount, node->parent) || listings_wait_for(mount->listings, node->parent);
+    struct refresh_job *job = has_waiters ? NULL : refresh_job_new(refresh);
+    if (!job)
+        return false;
+    refresh_add_name(job, node->parent, node_name(node));
+    refresh_send(job);
+    return true;
+}
+
 void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req)
 {
     struct mount *mount = refresh->mount;
-    struct refresh_job *job = calloc(1, sizeof *job);
+    struct refresh_job *job = refresh_job_new(refresh);
     cache_drop(mount->app->cache);
     walks_drop(mount->app->walks);
     catalog_forget(mount->app->catalog);
@@ -245,9 +269,6 @@ void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req)
             fuse_reply_err(req, ENOMEM);
         return;
     }
-    job->notice = (struct notice){refresh_send_names, refresh_on_sent};
-    job->session = mount->session;
-    job->refresh = refresh;
     job->result = req ? refresh_result_for(mount, path) : ENOENT;
     if (req) /* an interrupt, or no memory for this, does not prevent the refresh */
         waiting_start(&job->waiting, mount, req, mount_now_ms(mount), refresh_on_abandoned, job);

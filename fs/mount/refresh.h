@@ -22,4 +22,8 @@ void refresh_cancel_all(struct refresh *refresh);
  * than a caller may wait, and was cancelled. */
 void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req);
 
+/* Makes the kernel forget the name of NODE alone; no data are dropped. False, and nothing happens,
+ * when a request waits in its directory, or without memory. */
+bool refresh_forget(struct refresh *refresh, const struct node *node);
+
 #endif

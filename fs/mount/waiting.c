@@ -36,8 +36,14 @@ static void waiting_end(struct waiting *waiting, int error)
 static void waiting_on_deadline(void *arg)
 {
     struct waiting *waiting = arg;
+    const struct mount *mount = waiting->mount;
+    int64_t moved_ms = waiting->moved_ms ? waiting->moved_ms(waiting->arg) : 0;
+    int64_t left_ms = moved_ms + waiting_longest_ms(mount) - mount_now_ms(mount);
     waiting->deadline = NULL;
-    waiting_end(waiting, ETIMEDOUT);
+    if (moved_ms > 0 && left_ms > 0)
+        waiting->deadline = loop_add_timer(mount->app->loop, left_ms, waiting_on_deadline, waiting);
+    if (!waiting->deadline)
+        waiting_end(waiting, ETIMEDOUT);
 }
 
 static uint64_t waiting_signal_bit(int number)
@@ -110,6 +116,7 @@ bool waiting_start(struct waiting *waiting, struct mount *mount, fuse_req_t req,
         .deadline = loop_add_timer(mount->app->loop, left_ms, waiting_on_deadline, waiting),
         .over = over,
         .arg = arg,
+        .moved_ms = waiting->moved_ms,
     };
     if (!waiting->deadline) {
         waiting_fail(waiting, ENOMEM);

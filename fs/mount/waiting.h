@@ -26,6 +26,9 @@ struct waiting {
     struct loop_timer *signal_check; /* of a caller with a pending signal that is not final */
     waiting_over_fn *over;
     void *arg;
+    int64_t (*moved_ms)(const void *arg); /* set before waiting_start: when something last came for
+                                           * the request, and its deadline counts from then; 0:
+                                           * nothing did. NULL is fine */
 };
 
 /* The longest wait of a caller for one request of the kernel, whatever request it joins. */

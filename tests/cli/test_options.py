@@ -430,6 +430,23 @@ def each_question_is_a_line_of_the_ledger(bench):
         assert line["requests"] == 1
 
 
+@effect_of("--spool")
+def spool_is_where_large_files_of_listings_are(bench):
+    """In memory a file may have a quarter of 1M."""
+    things = bench.fixture("things")
+    for number in range(4):
+        things.put(f"thing-{number}", payload={"S": "x" * 100_000})
+    for option, number in ((bench.folder, 0), ("no", errno.EFBIG)):
+        with bench.mounted("--cache-size", "1M", "--spool", option, env=things.env) as root:
+            file = root / "any/things/box@jsonl"
+            assert error_of(lambda: os.stat(file)) == number  # noqa: B023
+            assert number or len(file.read_bytes()) > 400_000
+    (bench.folder / "unused").mkdir()
+    assert "--spool" in bench.ddbfs(
+        "mount", "--spool", "/proc", bench.folder / "unused", expect=1
+    ).stderr
+
+
 @effect_of("--max-entries")
 def max_entries_ends_a_listing_in_an_error(bench):
     things = bench.fixture("things")

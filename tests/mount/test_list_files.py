@@ -70,29 +70,10 @@ def test_what_names_no_column_is_refused(shared_mount):
     assert "@csv:status,created_at" in (m / ".ddbfs/errors").read_text("utf-8")
 
 
-def test_what_would_be_too_large_says_how_to_get_it(mount, branch, oracle):
-    path, names = branch.put_jobs(40, padding=10_000)
-    m = mount("--cache-size", "1M")
-    with pytest.raises(OSError) as caught:
-        os.stat(m / f"{path}@jsonl")
-    assert caught.value.errno == errno.EFBIG
-    told = (m / ".ddbfs/errors").read_text("utf-8")
-    assert f"/{path}@jsonl" in told and "ddbfs cat" in told and "--cache-size" in told
-    assert (m / f"{path}@count").read_text("utf-8") == f"{len(names)}\n"
-    assert len(oracle(f"/{path}@jsonl").splitlines()) == len(names)
-
-
-def test_what_is_no_listing_has_none(mount):
-    m = mount()
-    for path in (f"{SHOP}/SETTINGS@jsonl", "prod/jobs/by-index/shopify@count"):
-        assert not os.path.exists(m / path)
-    assert json.loads((m / f"{SHOP}@jsonl").read_text("utf-8").splitlines()[0])
-
-
 @pytest.mark.parametrize("ending", ["@csv", "@table/pk,sk,created_at", "@csv:note"])
 def test_rows_that_would_be_too_large_say_how_to_get_them(mount, branch, oracle, ending):
     path, names = branch.put_jobs(40, padding=10_000)
-    m = mount("--cache-size", "1M")
+    m = mount("--cache-size", "1M", "--spool", "no")
     if ending.startswith("@table"):
         path, names = branch.put_jobs(3000)
     with pytest.raises(OSError) as caught:

@@ -295,7 +295,8 @@ static void lent_bytes_stay(void)
 static bool restore(struct scene *scene, struct node *node, const char *bytes, int64_t mtime_ms,
                     bool secret)
 {
-    struct node_file file = {NODE_FILE, span_text(bytes), false, secret, {mtime_ms, mtime_ms != 0}};
+    struct node_file file = {NODE_FILE, span_text(bytes), NULL,
+                             false,     secret,           {mtime_ms, mtime_ms != 0}};
     return nodes_restore(scene->nodes, node, &file);
 }
 
@@ -409,7 +410,7 @@ static void date_and_mode_are_part_of_a_version(void)
 {
     struct scene scene;
     open_scene(&scene);
-    struct node_file file = {NODE_FILE, span_text("x"), false, false, {0}};
+    struct node_file file = {NODE_FILE, span_text("x"), NULL, false, false, {0}};
     struct node *first = nodes_file(scene.nodes, scene.root, span_text("a"), &file);
     file.mtime = instant_of(5);
     struct node *dated = nodes_file(scene.nodes, scene.root, span_text("a"), &file);
@@ -426,7 +427,7 @@ static void bytes_that_can_t_be_read_again_are_kept(void)
     struct scene scene;
     struct span bytes;
     open_scene(&scene);
-    struct node_file file = {NODE_FILE, span_text("age 3 s"), true, false, {0}};
+    struct node_file file = {NODE_FILE, span_text("age 3 s"), NULL, true, false, {0}};
     struct node *info = nodes_file(scene.nodes, scene.root, span_text("a@info"), &file);
     for (int i = 0; i < 10; i++) {
         char name[] = {(char)('a' + i), '\0'};

@@ -66,6 +66,7 @@ static void every_kind_of_error_has_its_own_errno(void)
         {ERROR_NO_TABLE, ENODEV},
         {ERROR_BAD_ANSWER, EBADMSG},
         {ERROR_SERVICE, EIO},
+        {ERROR_NO_SPACE, ENOSPC},
         {ERROR_NO_DESCRIPTORS, EMFILE},
         {ERROR_NO_MEMORY, ENOMEM},
     };

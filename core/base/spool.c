@@ -1,0 +1,141 @@
+#include "core/base/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/buf.h"
+#include "core/base/quantity.h"
+
+struct spool {
+    unsigned references;
+    int fd;
+    uint64_t size;
+    const char *folder;    /* points behind the struct */
+    struct digest *digest; /* of the bytes so far; NULL once it is in SUM */
+    uint8_t sum[DIGEST_SIZE];
+};
+
+static bool spool_refuse(const char *folder, uint64_t size, int number, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf held = {0};
+    if (number == EMFILE || number == ENFILE)
+        return error_set(err, ERROR_NO_DESCRIPTORS,
+                         "a temporary file in %s can't be made: %s; raise the limit of open files",
+                         folder, strerror(number));
+    buf_add_text(&held, size > 0 ? "be written beyond " : "be made");
+    if (size > 0)
+        size_write(size, &held);
+    return error_set(err, ERROR_NO_SPACE,
+                     "a temporary file in %s can't %s: %s; free space there, or name another "
+                     "folder: --spool",
+                     folder, buf_text(&held), strerror(number));
+}
+
+/* Some file systems have no nameless files: there it has a name for a moment. -1 with errno. */
+static int spool_open(const char *folder)
+{
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+        return fd;
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    buf_printf(&name, "%s/.ddbfs-XXXXXX", folder);
+    errno = ENOMEM;
+    fd = name.failed ? -1 : mkostemp(name.data, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(name.data);
+    return fd;
+}
+
+struct spool *spool_new(const char *folder, struct error *err)
+{
+    size_t folder_size = strlen(folder) + 1;
+    struct spool *spool = calloc(1, sizeof *spool + folder_size);
+    struct digest *digest = digest_begin();
+    if (!spool || !digest) {
+        digest_free(digest);
+        free(spool);
+        error_no_memory(err);
+        return NULL;
+    }
+    *spool = (struct spool){.references = 1, .digest = digest, .fd = spool_open(folder)};
+    spool->folder = memcpy((char *)(spool + 1), folder, folder_size);
+    if (spool->fd >= 0)
+        return spool;
+    spool_refuse(folder, 0, errno, err);
+    spool_unref(spool);
+    return NULL;
+}
+
+struct spool *spool_ref(struct spool *spool)
+{
+    spool->references++;
+    return spool;
+}
+
+void spool_unref(struct spool *spool)
+{
+    if (!spool || --spool->references > 0)
+        return;
+    if (spool->fd >= 0)
+        close(spool->fd);
+    digest_free(spool->digest);
+    free(spool);
+}
+
+bool spool_add(struct spool *spool, struct span bytes, struct error *err)
+{
+    if (!digest_add(spool->digest, bytes))
+        return error_no_memory(err);
+    while (bytes.size > 0) {
+        ssize_t written = pwrite(spool->fd, bytes.data, bytes.size, (off_t)spool->size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return spool_refuse(spool->folder, spool->size, written < 0 ? errno : ENOSPC, err);
+        bytes = span_from(bytes, (size_t)written);
+        spool->size += (uint64_t)written;
+    }
+    return true;
+}
+
+bool spool_end(struct spool *spool)
+{
+    bool ok = digest_end(spool->digest, spool->sum);
+    digest_free(spool->digest);
+    spool->digest = NULL;
+    return ok;
+}
+
+const uint8_t *spool_digest(const struct spool *spool)
+{
+    return spool->sum;
+}
+
+uint64_t spool_size(const struct spool *spool)
+{
+    return spool->size;
+}
+
+ssize_t spool_read(const struct spool *spool, void *out, size_t size, uint64_t offset)
+{
+    size_t done = 0;
+    if (offset >= spool->size)
+        return 0;
+    if (size > spool->size - offset)
+        size = (size_t)(spool->size - offset);
+    while (done < size) {
+        ssize_t got = pread(spool->fd, (char *)out + done, size - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got == 0)
+            errno = EIO;
+        if (got <= 0)
+            return -1;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
