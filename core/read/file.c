@@ -357,11 +357,14 @@ struct tree_call {
     void *arg;
 };
 
-/* All files under way together may hold as much as two of the largest: half of --cache-size. */
+/* All files under way together may hold as much as two of the largest: half of --cache-size. One in
+ * a temporary file holds next to nothing, and is not refused for those in memory. */
 static bool file_charge(struct tree_call *call, size_t memory)
 {
     const struct tree *tree = call->tree;
-    bool ok = cache_charge_making(tree->cache, memory, call->charged, 2 * tree->snapshot_bytes);
+    size_t shares = call->spool ? 3 : 2;
+    bool ok =
+        cache_charge_making(tree->cache, memory, call->charged, shares * tree->snapshot_bytes);
     if (ok)
         call->charged = memory;
     return ok;
@@ -510,44 +513,56 @@ static void file_take_listing(void *arg, const struct tree_entry *entries, size_
     done(done_arg, ok ? &file : NULL, ok ? NULL : &why);
 }
 
-/* The file becomes too large for memory: moves BYTES to a temporary file. Unmasked secrets never
- * go there. */
-static bool file_begin_spool(struct tree_call *call, struct error *err)
+/* Unmasked secrets never reach a disk. */
+static bool file_may_spool(const struct tree_call *call)
 {
     const struct tree *tree = call->tree;
-    CLEAN_UP(buf_clean_up) struct buf most = {0};
-    bool is_secret = tree->show_secrets && call->place->table->secret_count > 0;
-    size_write(tree->snapshot_bytes, &most);
-    if (!tree->spool || is_secret)
-        return error_set(err, ERROR_TOO_LARGE,
-                         "this file would be larger than %s, a quarter of --cache-size, and %s; "
-                         "use ddbfs cat with the same path, which has no limit, %sor a larger "
-                         "--cache-size",
-                         buf_text(&most),
-                         is_secret ? "its secrets must not be written to a temporary file"
-                                   : "there is no folder for temporary files",
-                         is_secret ? "" : "--spool DIR, ");
-    call->spool = spool_new(tree->spool, err);
+    return tree->spool && !(tree->show_secrets && call->place->table->secret_count > 0);
+}
+
+/* Moves BYTES to a temporary file. */
+static bool file_begin_spool(struct tree_call *call, struct error *err)
+{
+    call->spool = spool_new(call->tree->spool, err);
     if (!call->spool || !spool_add(call->spool, buf_span(&call->bytes), err))
         return false;
     buf_clean_up_secret(&call->bytes);
     return true;
 }
 
+static bool file_refuse_size(const struct tree_call *call, struct error *err)
+{
+    const struct tree *tree = call->tree;
+    CLEAN_UP(buf_clean_up) struct buf most = {0};
+    size_write(tree->snapshot_bytes, &most);
+    return error_set(err, ERROR_TOO_LARGE,
+                     "this file would be larger than %s, a quarter of --cache-size, and %s; use "
+                     "ddbfs cat with the same path, which has no limit, %sor a larger --cache-size",
+                     buf_text(&most),
+                     tree->spool ? "its secrets must not be written to a temporary file"
+                                 : "there is no folder for temporary files",
+                     tree->spool ? "" : "--spool DIR, ");
+}
+
+/* Adds PIECE in memory, unless the file becomes too large, or other files leave it no memory. */
 static bool file_collect_piece(struct tree_call *call, struct span piece, struct error *err)
 {
     const struct tree *tree = call->tree;
     CLEAN_UP(buf_clean_up) struct buf most = {0};
     if (!call->spool && piece.size > tree->snapshot_bytes - call->bytes.size &&
-        !file_begin_spool(call, err))
-        return false;
-    if (call->spool && !spool_add(call->spool, piece, err))
+        !(file_may_spool(call) ? file_begin_spool(call, err) : file_refuse_size(call, err)))
         return false;
     if (!call->spool)
         buf_add_span(&call->bytes, piece);
+    else if (!spool_add(call->spool, piece, err))
+        return false;
     if (call->bytes.failed)
         return error_no_memory(err);
     if (file_charge(call, call->bytes.capacity + tree_stream_memory(call->stream)))
+        return true;
+    if (!call->spool && file_may_spool(call) && !file_begin_spool(call, err))
+        return false;
+    if (call->spool && file_charge(call, tree_stream_memory(call->stream)))
         return true;
     size_write(2 * tree->snapshot_bytes, &most);
     return error_set(err, ERROR_THROTTLED,

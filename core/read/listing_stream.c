@@ -179,12 +179,13 @@ void tree_stream_set_steady(struct tree_stream *stream)
 
 size_t tree_stream_memory(const struct tree_stream *stream)
 {
-    return form_memory(stream->form) + stream->bytes.capacity;
+    return form_memory(stream->form);
 }
 
 void tree_stream_more(struct tree_stream *stream)
 {
     struct error why;
+    buf_clean_up_secret(&stream->bytes); /* many streams may wait for their next page */
     if (!stream->ending) {
         tree_list_more(stream->listing);
         return;

@@ -188,7 +188,7 @@ typedef void tree_piece_fn(void *arg, const struct tree_piece *piece, const stru
 struct tree_stream *tree_stream(const struct tree *tree, const struct place *place,
                                 tree_piece_fn *fn, void *arg);
 void tree_stream_set_steady(struct tree_stream *stream); /* as tree_list_set_steady */
-/* The bytes of heap that it holds for later pieces, and for the piece in hand. */
+/* The bytes of heap that it holds between two pieces. */
 size_t tree_stream_memory(const struct tree_stream *stream);
 /* Starts the next piece, once for each piece with MORE. FN gets it later, as above. */
 void tree_stream_more(struct tree_stream *stream);

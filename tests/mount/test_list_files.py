@@ -105,7 +105,7 @@ def test_files_that_are_made_at_once_share_half_of_the_cache(mount, branch, prox
     names = [f"{path}@csv:note,none{number}" for number in range(12)]
     all_asked = threading.Event()
     proxy.fault("delay", op="Query", seconds=60, until=lambda _: all_asked.is_set())
-    m = mount("--cache-size", "16M", "--timeout", "90")
+    m = mount("--cache-size", "16M", "--timeout", "90", "--spool", "no")
     with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
         reads = [pool.submit(read_or_errno, m / name) for name in names]
         while len(m.stats()["waiting"]) < len(names):

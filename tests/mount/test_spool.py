@@ -1,9 +1,11 @@
 """Files of listings that are too large for memory: in a temporary file, whole and exact, or an error that says why."""
 
+import concurrent.futures
 import errno
 import hashlib
 import os
 import subprocess
+import threading
 import time
 
 import pytest
@@ -72,6 +74,21 @@ def test_without_a_folder_it_says_how_to_get_it(mount, large):
     told = m.errors()
     assert "ddbfs cat" in told and "--cache-size" in told and "--spool DIR" in told
     assert (m / f"{path}@count").read_text("utf-8") == f"{len(names)}\n"
+
+
+def test_files_that_are_made_at_once_need_no_memory_for_all(mount, branch, proxy, tmp_path):
+    """12 files of 3 MB, where 8 MB may be held for those that are being made."""
+    path, _ = branch.put_jobs(10, padding=300_000)
+    names = [f"{path}@csv:note,none{number}" for number in range(12)]
+    all_asked = threading.Event()
+    proxy.fault("delay", op="Query", seconds=60, until=lambda _: all_asked.is_set())
+    m = mount("--cache-size", "16M", "--timeout", "90", "--spool", tmp_path)
+    with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
+        reads = [pool.submit((m / name).read_bytes) for name in names]
+        mounts.wait_until(lambda: len(m.stats()["waiting"]) == len(names), "all readers")
+        all_asked.set()
+        assert all(read.result().count(b"\n") == 1 + 10 for read in reads)
+    assert m.stats()["spooled_files"] > 0
 
 
 def test_a_secret_is_masked_there(mount, branch, tmp_path):
