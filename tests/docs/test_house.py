@@ -41,10 +41,10 @@ ALLOWED = {room: set(FLOORS[:floor]) for floor, room in enumerate(FLOORS)} | {
 
 # Where each library's headers may stand.
 THIRD_PARTY = {
-    "curl/": {"core/net/http.c", "core/net/failure.c", "tests/bench/mount/peer.h"},
+    "curl/": {"core/net/http.c", "core/net/failure.c", "tests/bench/peers/peer.h"},
     "fuse": {"fs/mount/mount.h"},
     "openssl/": {"core/base/crypto.c"},
-    "zlib.h": {"core/net/gzip.c", "tests/unit/test_gzip.c", "tests/unit/test_answer.c", "tests/bench/zero_items.c"},
+    "zlib.h": {"core/net/gzip.c", "tests/unit/test_gzip.c", "tests/unit/test_answer.c", "tests/bench/peers/zero_items.c"},
     "cjson/": {"core/aws/document.c", "tests/bench/json_bench.c"},
     "sqlite3": set(),
 }

@@ -629,7 +629,7 @@ static const struct map *read_map(const char *folder, const char *file)
 
 static void test_maps_of_other_tests(void)
 {
-    static const char *const places[] = {"bench/mount", "fuzz/corpus/map"};
+    static const char *const places[] = {"bench", "fuzz/corpus/map"};
     const char *data = getenv("DDBFS_TEST_DATA");
     size_t maps = 0;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {

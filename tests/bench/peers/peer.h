@@ -1,8 +1,8 @@
 /* What the peers of the mount share: a signed request to the service by bare libcurl, and the
  * summary of many measured times. A peer does what a careful program without a file system would
  * do: it signs each request, keeps its connection, and looks at nothing but the status. */
-#ifndef DDBFS_TESTS_BENCH_MOUNT_PEER_H
-#define DDBFS_TESTS_BENCH_MOUNT_PEER_H
+#ifndef DDBFS_TESTS_BENCH_PEERS_PEER_H
+#define DDBFS_TESTS_BENCH_PEERS_PEER_H
 
 #include <curl/curl.h>
 #include <stdbool.h>
@@ -17,7 +17,8 @@ struct peer {
     struct buf body;            /* of the answer */
 };
 
-/* Ends the program when libcurl cannot be had. URL is where the service is. */
+/* Ends the program when libcurl cannot be had. URL is where the service is. AWS_CA_BUNDLE is
+ * obeyed; if FRESH is set, each request has a connection of its own. */
 void peer_init(struct peer *peer, const char *url);
 void peer_clean_up(struct peer *peer);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "peer.h"
+#include "tests/bench/peers/peer.h"
 
 enum { MOST = 1024 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/item/item.h"
-#include "peer.h"
+#include "tests/bench/peers/peer.h"
 
 #define LAST_KEY "\"LastEvaluatedKey\":"
 

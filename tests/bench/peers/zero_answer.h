@@ -1,11 +1,11 @@
 /* The response to one request: operations of DynamoDB on prepared items. No byte of an item is
  * copied. */
-#ifndef DDBFS_TESTS_BENCH_ZERO_ANSWER_H
-#define DDBFS_TESTS_BENCH_ZERO_ANSWER_H
+#ifndef DDBFS_TESTS_BENCH_PEERS_ZERO_ANSWER_H
+#define DDBFS_TESTS_BENCH_PEERS_ZERO_ANSWER_H
 
 #include <sys/uio.h>
 
-#include "tests/bench/zero_items.h"
+#include "tests/bench/peers/zero_items.h"
 
 enum {
     ZERO_MOST_KEYS = 100,                      /* of a BatchGetItem */

@@ -2,6 +2,7 @@
  *
  *   reader read FILES PAUSE_US  open, read, close each file of the list, one after the other
  *   reader stat FILES PAUSE_US  stat each
+ *   reader miss FILES PAUSE_US  stat each; none of them may exist
  *   reader each FILES           a thread a line, all opening, reading and closing at once
  *
  * FILES is a file with a path a line. Prints each time in nanoseconds; of "each", when the last
@@ -52,6 +53,13 @@ static void stat_file(int folder, const char *path)
 {
     struct stat found;
     if (fstatat(folder, path, &found, 0) != 0)
+        die(path);
+}
+
+static void miss_file(int folder, const char *path)
+{
+    struct stat found;
+    if (fstatat(folder, path, &found, 0) == 0 || errno != ENOENT)
         die(path);
 }
 
@@ -141,7 +149,10 @@ static void of_list(const char *mode, const char *file, useconds_t pause_us)
     if (strcmp(mode, "each") == 0)
         all_at_once(paths, count);
     else
-        one_by_one(strcmp(mode, "stat") == 0 ? stat_file : read_file, paths, count, pause_us);
+        one_by_one(strcmp(mode, "stat") == 0   ? stat_file
+                   : strcmp(mode, "miss") == 0 ? miss_file
+                                               : read_file,
+                   paths, count, pause_us);
     for (size_t i = 0; i < count; i++)
         free(paths[i]);
     free(paths);
@@ -150,7 +161,7 @@ static void of_list(const char *mode, const char *file, useconds_t pause_us)
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        fprintf(stderr, "usage: reader read|stat|each FILES [PAUSE_US]\n");
+        fprintf(stderr, "usage: reader read|stat|miss|each FILES [PAUSE_US]\n");
         return 2;
     }
     of_list(argv[1], argv[2], argc > 3 ? (useconds_t)strtoul(argv[3], NULL, 10) : 0);

@@ -1,7 +1,7 @@
 /* The items of one partition as typed JSON, prepared once: any page is one slice of memory whose
  * CRC-32 is combined from stored ones. All shops have jobs of the same form. */
-#ifndef DDBFS_TESTS_BENCH_ZERO_ITEMS_H
-#define DDBFS_TESTS_BENCH_ZERO_ITEMS_H
+#ifndef DDBFS_TESTS_BENCH_PEERS_ZERO_ITEMS_H
+#define DDBFS_TESTS_BENCH_PEERS_ZERO_ITEMS_H
 
 #include <stdint.h>
 

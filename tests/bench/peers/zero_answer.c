@@ -1,4 +1,4 @@
-#include "tests/bench/zero_answer.h"
+#include "tests/bench/peers/zero_answer.h"
 
 #include <stdarg.h>
 #include <stdio.h>

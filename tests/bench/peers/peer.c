@@ -1,4 +1,4 @@
-#include "peer.h"
+#include "tests/bench/peers/peer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +48,9 @@ void peer_init(struct peer *peer, const char *url)
     curl_easy_setopt(peer->easy, CURLOPT_WRITEDATA, peer);
     curl_easy_setopt(peer->easy, CURLOPT_PRIVATE, peer);
     curl_easy_setopt(peer->easy, CURLOPT_TIMEOUT_MS, 60000L);
+    if (getenv("AWS_CA_BUNDLE"))
+        curl_easy_setopt(peer->easy, CURLOPT_CAINFO, getenv("AWS_CA_BUNDLE"));
+    curl_easy_setopt(peer->easy, CURLOPT_FORBID_REUSE, getenv("FRESH") ? 1L : 0L);
 }
 
 void peer_clean_up(struct peer *peer)

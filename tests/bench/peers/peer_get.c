@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "peer.h"
+#include "tests/bench/peers/peer.h"
 
 enum { MAX_TIMES = 100000 };
 

@@ -1,4 +1,4 @@
-#include "tests/bench/zero_items.h"
+#include "tests/bench/peers/zero_items.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -34,7 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/bench/zero_answer.h"
+#include "tests/bench/peers/zero_answer.h"
 
 enum { REQUEST_SIZE = 1 << 16, HEAD_SIZE = 512, EVENTS = 64, BACKLOG = 1024, MESSAGE_SIZE = 145 };
 
