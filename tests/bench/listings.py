@@ -104,7 +104,7 @@ def read_by(stand, curves, server, delay_ms, rows):
     jsonl_default.theirs.append(jsonl.ours[-1])
     curves.add("delay", "sum of the delays", delay_ms, PAGES * delay_ms / 1000)
     curves.add("delay", "libcurl loop that parses and prints", delay_ms, loop_s)
-    curves.add("delay", "ddbfs cat LIST@jsonl, one page after the other", delay_ms, jsonl.ours[-1])
+    curves.add("delay", "ddbfs cat LIST@jsonl, sequential", delay_ms, jsonl.ours[-1])
     curves.add("delay", "ddbfs cat LIST@jsonl", delay_ms, jsonl_default.ours[-1])
     curves.add("delay", "ls -l in a mount", delay_ms, ls_default.ours[-1])
 
