@@ -397,32 +397,34 @@ static bool call_locate(const struct aws_call *call, const struct credentials *c
     return true;
 }
 
-/* CREDENTIALS are NULL for an unsigned request. */
-static void call_send_attempt(struct aws_call *call, const struct credentials *credentials)
+/* Signs and sends. CREDENTIALS are NULL for an unsigned request. False with ERR filled. */
+static bool call_sign_and_send(struct aws_call *call, const struct credentials *credentials,
+                               struct error *err)
 {
     CLEAN_UP(envelope_clean_up) struct envelope envelope = {0};
     struct aws_request request = call->request;
-    struct error err;
-    if (loop_now_ms(call->client->loop) >= call->deadline_at_ms) {
-        call_fail_late(call);
-        return;
-    }
-    if (!request.url && !call_locate(call, credentials, &request, &err)) {
-        call_finish(call, NULL, &err);
-        return;
-    }
+    if (!request.url && !call_locate(call, credentials, &request, err))
+        return false;
     int64_t service_ms = call_wall_ms(call) + call->client->skew_ms;
     if (!envelope_write(&envelope, &request, service_ms, credentials) ||
-        !call_send_envelope(call, &request, &envelope)) {
-        call_fail_without_memory(call);
-        return;
-    }
+        !call_send_envelope(call, &request, &envelope))
+        return error_no_memory(err);
     loop_remove_timer(call->timer);
     call->timer = NULL;
     call_move(call, CALL_SENT);
     call->tries++;
     call->attempt++;
     call->ops->sent(call->arg);
+    return true;
+}
+
+static void call_send_attempt(struct aws_call *call, const struct credentials *credentials)
+{
+    struct error err;
+    if (loop_now_ms(call->client->loop) >= call->deadline_at_ms)
+        call_fail_late(call);
+    else if (!call_sign_and_send(call, credentials, &err))
+        call_finish(call, NULL, &err);
 }
 
 static void call_on_credentials(void *arg, const struct credentials_result *result)
@@ -467,6 +469,18 @@ static void call_begin_attempt(void *arg)
         call_fail_without_memory(call);
 }
 
+/* Sends the first attempt at once if nothing is missing for it. After a failure the timer's attempt
+ * reports the reason. */
+static bool call_send_first(struct aws_call *call)
+{
+    struct error ignored;
+    struct aws_client *client = call->client;
+    const struct credentials *held =
+        call->request.service ? credentials_cache_held(client->credentials, &call->age) : NULL;
+    return (held || !call->request.service) && loop_now_ms(client->loop) < call->deadline_at_ms &&
+           call_sign_and_send(call, held, &ignored);
+}
+
 struct aws_call *aws_call_start(struct aws_client *client, const struct aws_request *request,
                                 int64_t deadline_at_ms, const struct aws_call_ops *ops, void *arg)
 {
@@ -483,6 +497,8 @@ struct aws_call *aws_call_start(struct aws_client *client, const struct aws_requ
     };
     buf_add_span(&call->body, request->body);
     call->request.body = buf_span(&call->body);
+    if (!call->body.failed && call_send_first(call))
+        return call;
     if (!call->body.failed)
         call->timer = loop_add_timer(client->loop, 0, call_begin_attempt, call);
     if (call->timer)

@@ -45,6 +45,8 @@ struct http {
     struct loop *loop;        /* borrowed */
     CURLM *multi;             /* owned */
     struct loop_timer *timer; /* libcurl's only one; NULL if it needs none */
+    struct loop_timer *ended; /* reports transfers that have ended; NULL: none is known */
+    int begun;                /* transfers that libcurl has */
     struct list transfers;    /* under way, or waiting for their turn */
     struct shares shares;     /* of the connections */
     struct inflow inflow;     /* of the responses */
@@ -295,6 +297,12 @@ static int64_t http_connect_timeout_ms(const struct transfer *transfer)
 
 static void http_start_waiting(struct http *http);
 
+static void http_remove(struct transfer *transfer)
+{
+    curl_multi_remove_handle(transfer->http->multi, transfer->easy);
+    transfer->http->begun--;
+}
+
 /* Removes the transfer from libcurl, the loop and the list, so that no callback gets it any more.
  * Its turn goes to another transfer, its memory to responses that wait. */
 static void http_detach(struct transfer *transfer)
@@ -308,7 +316,7 @@ static void http_detach(struct transfer *transfer)
     if (transfer->local_port)
         http_note_use(http, transfer->local_port);
     if (had_turn)
-        curl_multi_remove_handle(http->multi, transfer->easy);
+        http_remove(transfer);
     if (http->idle_count < MAX_IDLE) {
         curl_easy_reset(transfer->easy);
         http->idle[http->idle_count++] = transfer->easy;
@@ -438,6 +446,7 @@ static void http_free_http(struct http *http)
     curl_multi_cleanup(http->multi);
     curl_share_cleanup(http->sessions);
     loop_remove_timer(http->timer);
+    loop_remove_timer(http->ended);
     shares_clean_up(&http->shares);
     free(http->user_agent);
     free(http->uses);
@@ -445,12 +454,12 @@ static void http_free_http(struct http *http)
     curl_global_cleanup();
 }
 
-/* A callback may destroy the transport; no other transfer is finished then. */
-static void http_drive(struct http *http, curl_socket_t fd, int ready)
+/* Reports the transfers that libcurl has ended. A callback may destroy the transport; no other
+ * transfer is finished then. */
+static void http_deliver(struct http *http)
 {
-    int running = 0, left = 0;
+    int left = 0;
     CURLMsg *message;
-    curl_multi_socket_action(http->multi, fd, ready, &running);
     http->delivering = true;
     while ((message = curl_multi_info_read(http->multi, &left))) {
         struct transfer *transfer = NULL;
@@ -461,6 +470,20 @@ static void http_drive(struct http *http, curl_socket_t fd, int ready)
     http->delivering = false;
     if (http->destroyed)
         http_free_http(http);
+}
+
+static void http_drive(struct http *http, curl_socket_t fd, int ready)
+{
+    int running;
+    curl_multi_socket_action(http->multi, fd, ready, &running);
+    http_deliver(http);
+}
+
+static void http_on_ended(void *arg)
+{
+    struct http *http = arg;
+    http->ended = NULL;
+    http_deliver(http);
 }
 
 static void http_on_ready(void *arg, uint32_t events)
@@ -660,14 +683,21 @@ static struct transfer *http_new_transfer(struct http *http, const struct http_r
     return NULL;
 }
 
-/* libcurl only sets its timer here. */
+/* Hands the transfer to libcurl, which sends the request at once if it has a connection. The end of
+ * a transfer is reported later. */
 static bool http_start(struct transfer *transfer)
 {
     struct http *http = transfer->http;
-    if (curl_multi_add_handle(http->multi, transfer->easy) == CURLM_OK && http->timer)
-        return true;
-    curl_multi_remove_handle(http->multi, transfer->easy);
-    return false;
+    int running = 0;
+    if (curl_multi_add_handle(http->multi, transfer->easy) != CURLM_OK)
+        return false;
+    http->begun++;
+    curl_multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    if (running < http->begun && !http->ended) {
+        http->ended = loop_add_timer(http->loop, 0, http_on_ended, http);
+        http->starved = http->starved || !http->ended;
+    }
+    return true;
 }
 
 /* Starts the transfers whose turn it is. If memory runs out, a transfer fails at its deadline. */
