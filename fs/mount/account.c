@@ -26,12 +26,50 @@ bool accounts_open(struct mount *mount, const char *file, struct error *err)
                                                                : error_no_memory(err);
 }
 
+void accounts_leave_loop(struct mount *mount)
+{
+    loop_remove_timer(mount->naming);
+    mount->naming = NULL;
+    ledger_leave_loop(mount->ledger);
+}
+
 void accounts_close(struct mount *mount)
 {
     processes_destroy(mount->processes);
     limits_destroy(mount->limits);
     usage_destroy(mount->usage);
     ledger_destroy(mount->ledger);
+}
+
+static void account_identify(struct account *account)
+{
+    if (account->is_identified)
+        return;
+    account->is_identified = true;
+    list_remove(&account->unnamed);
+    processes_find(account->mount->processes, account->task, &account->process);
+}
+
+void accounts_identify(struct mount *mount)
+{
+    LIST_EACH_SAFE (struct account, each, &mount->unnamed, unnamed)
+        account_identify(each);
+}
+
+static void accounts_on_naming_timer(void *arg)
+{
+    struct mount *mount = arg;
+    mount->naming = NULL;
+    accounts_identify(mount);
+}
+
+void accounts_identify_soon(struct mount *mount)
+{
+    if (mount->naming || list_is_empty(&mount->unnamed))
+        return;
+    mount->naming = loop_add_timer(mount->app->loop, 0, accounts_on_naming_timer, mount);
+    if (!mount->naming)
+        accounts_identify(mount);
 }
 
 /* A text of any bytes, as a JSON string that a terminal may show. */
@@ -46,6 +84,36 @@ static void account_write_text(struct json_writer *json, const char *name, struc
 void account_write_path(const struct account *account, struct json_writer *json)
 {
     account_write_text(json, "path", buf_span(&account->path));
+}
+
+/* The operations, in the order in which they are sent. */
+static const char *account_operations_of(const struct plan *plan)
+{
+    bool again = plan->reads_again;
+    switch (plan->kind) {
+    case PLAN_KEY:
+        return "GetItem";
+    case PLAN_LIST:
+        return again ? "Query, BatchGetItem" : "Query";
+    case PLAN_FIND:
+    case PLAN_SEARCH:
+        return again ? "Query, GetItem" : "Query";
+    }
+    return "";
+}
+
+static void account_write_plan(const struct plan *plan, struct json_writer *json)
+{
+    CLEAN_UP(buf_clean_up) struct buf pattern = {0};
+    buf_add_text(&pattern, plan->table->path_name);
+    buf_add_char(&pattern, '/');
+    buf_add_text(&pattern, plan->pattern->path);
+    json->out->failed = json->out->failed || pattern.failed;
+    account_write_text(json, "table", span_text(plan->table_name));
+    if (plan->query && plan->query->index)
+        account_write_text(json, "index", span_text(plan->query->index));
+    account_write_text(json, "pattern", buf_span(&pattern));
+    account_write_text(json, "plan", span_text(account_operations_of(plan)));
 }
 
 static void account_write_line(const struct account *account, struct buf *out)
@@ -66,8 +134,8 @@ static void account_write_line(const struct account *account, struct buf *out)
     json_writer_add_integer(&json, "pid", account->process.id.pid);
     account_write_text(&json, "program", span_text(account->process.program));
     account_write_path(account, &json);
-    if (account->read.size)
-        json_writer_add_raw(&json, NULL, buf_span(&account->read));
+    if (account->plan)
+        account_write_plan(account->plan, &json);
     json_writer_add_integer(&json, "requests", account->requests);
     if (account->failures)
         json_writer_add_integer(&json, "failed_requests", account->failures);
@@ -85,7 +153,7 @@ static void account_report(struct account *account)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
     struct mount *mount = account->mount;
-    bool is_read = account->read.size > 0 && !account->is_reported;
+    bool is_read = account->plan && !account->is_reported;
     if (!is_read && account->requests == 0 && !account->error)
         return;
     usage_add_request(mount->usage, span_text(account->process.program),
@@ -100,6 +168,7 @@ static void account_report(struct account *account)
 static void account_on_charge(struct payer *payer, const struct expense *expense)
 {
     struct account *account = (struct account *)payer;
+    account_identify(account);
     account->requests += expense->requests;
     account->failures += expense->end != EXPENSE_ANSWERED ? expense->requests : 0;
     spent_add(&account->spent, &expense->spent);
@@ -132,6 +201,7 @@ static void account_end(struct account *account)
 {
     if (account->is_over)
         return;
+    account_identify(account);
     account->took_ms = account_took_ms(account);
     account->is_over = true;
     list_remove(&account->node);
@@ -144,7 +214,7 @@ static void account_on_release(struct payer *payer)
     account_report(account);
     limits_leave(account->group);
     buf_clean_up(&account->path);
-    buf_clean_up(&account->read);
+    plan_unref(account->plan);
     free(account);
 }
 
@@ -155,7 +225,7 @@ static void account_on_log_line(void *arg, enum log_level level, const char *lin
     struct error why;
     (void)level;
     error_set(&why, ERROR_INVALID, "%s", line);
-    journal_error(account->mount->journal, account->process.id.pid, buf_span(&account->path), 0,
+    journal_error(account->mount->journal, account->task, buf_span(&account->path), 0,
                   &why);
 }
 
@@ -178,45 +248,20 @@ struct account *account_new(struct mount *mount, pid_t pid, struct span path)
     account->tree.payer = &account->payer;
     account->tree.log = &account->log;
     account->since_ms = mount_now_ms(mount);
-    processes_find(mount->processes, pid, &account->process);
-    account->group = limits_join(mount->limits, &account->process);
+    account->task = pid;
     list_prepend(&mount->accounts, &account->node);
+    list_prepend(&mount->unnamed, &account->unnamed);
+    if (limits_stats(mount->limits).per_process > 0)
+        account_identify(account);
+    account->group = limits_join(mount->limits, &account->process);
     return account;
-}
-
-/* The operations, in the order in which they are sent. */
-static const char *account_operations_of(const struct plan *plan)
-{
-    bool again = plan->reads_again;
-    switch (plan->kind) {
-    case PLAN_KEY:
-        return "GetItem";
-    case PLAN_LIST:
-        return again ? "Query, BatchGetItem" : "Query";
-    case PLAN_FIND:
-    case PLAN_SEARCH:
-        return again ? "Query, GetItem" : "Query";
-    }
-    return "";
 }
 
 void account_note_read(struct account *account, const struct place *place)
 {
     struct error ignored;
-    const struct plan *plan = fetch_is_needed(place) ? place_plan(place, &ignored) : NULL;
-    if (!plan || account->read.size)
-        return;
-    CLEAN_UP(buf_clean_up) struct buf pattern = {0}, members = {0};
-    struct json_writer json = json_writer_to(&members);
-    buf_printf(&pattern, "%s/%s", plan->table->path_name, plan->pattern->path);
-    json_writer_begin_object(&json, NULL, JSON_TIGHT);
-    account_write_text(&json, "table", span_text(plan->table_name));
-    if (plan->query && plan->query->index)
-        account_write_text(&json, "index", span_text(plan->query->index));
-    account_write_text(&json, "pattern", buf_span(&pattern));
-    account_write_text(&json, "plan", span_text(account_operations_of(plan)));
-    if (!members.failed)
-        buf_add_span(&account->read, span_from(buf_span(&members), 1)); /* after the bracket */
+    if (!account->plan && fetch_is_needed(place))
+        account->plan = plan_ref(place_plan(place, &ignored));
 }
 
 void account_finish(struct account *account, int error)
@@ -250,6 +295,7 @@ void account_pass_on(struct account *account, pid_t pid)
 {
     struct process process;
     struct mount *mount = account->mount;
+    account_identify(account);
     processes_find(mount->processes, pid, &process);
     if (process.id.pid == account->process.id.pid &&
         process.id.started == account->process.id.started)
@@ -259,6 +305,7 @@ void account_pass_on(struct account *account, pid_t pid)
     limits_pass(account->group, group, account->reserved);
     limits_leave(account->group);
     account->group = group;
+    account->task = pid;
     account->process = process;
     account_reset_cost(account);
 }

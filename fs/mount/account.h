@@ -13,30 +13,44 @@ struct account {
     struct mount *mount;    /* borrowed */
     struct log log;         /* warnings become notes in the journal */
     struct tree tree;       /* the mount's, with this payer and log: what the request is read by */
-    struct process process; /* that made the request */
+    pid_t task;             /* that made the request */
+    struct process process; /* of TASK, once the account is identified */
+    bool is_identified;
     struct limits_group *group; /* joined */
     double reserved;            /* of the group's limit, for requests under way */
     struct buf path;            /* owned */
     int64_t since_ms;           /* when the request was made */
-    struct buf read;            /* owned: JSON members about the table; empty: nothing is read */
+    const struct plan *plan;    /* a reference: what is read; NULL: nothing */
     unsigned requests, failures;
     struct spent spent;
     bool is_reported; /* the ledger has a line about everything so far */
     bool is_over;     /* finished with ERROR (0: success), after TOOK_MS */
     int error;
     int64_t took_ms;
-    struct list_node node; /* in the mount's list until it is over */
+    struct list_node node;    /* in the mount's list until it is over */
+    struct list_node unnamed; /* in the mount's list until it is identified */
 };
 
 /* Creates the processes, limits, usage and ledger of MOUNT, which has its app already. The ledger
  * is written to FILE, too, unless that is NULL. False with ERR filled. To be closed in either case,
  * when no source is left that could charge an account. */
 bool accounts_open(struct mount *mount, const char *file, struct error *err);
+/* To be called before the loop ends. */
+void accounts_leave_loop(struct mount *mount);
 void accounts_close(struct mount *mount);
 
 /* The account of a request of the task PID for PATH, with one reference, which account_release
- * takes. NULL when memory ran out. */
+ * takes. NULL when memory ran out.
+ *
+ * Without a limit per process the task is not looked up in /proc yet, so that nothing delays the
+ * request to the service. A task exists until its request has a reply: the account must be finished
+ * before the reply. */
 struct account *account_new(struct mount *mount, pid_t pid, struct span path);
+/* Identifies all accounts in this round of the loop, behind the requests that leave in it. To be
+ * called when the work for an account has started. */
+void accounts_identify_soon(struct mount *mount);
+/* Identifies all accounts now. */
+void accounts_identify(struct mount *mount);
 
 /* Records the table and the plan of PLACE; the first call counts. */
 void account_note_read(struct account *account, const struct place *place);

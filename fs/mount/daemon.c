@@ -248,7 +248,7 @@ static void daemon_stop(struct daemon *daemon)
     }
     parked_end_all(mount, ENOTCONN);
     listings_destroy(mount->listings, ENOTCONN);
-    ledger_leave_loop(mount->ledger);
+    accounts_leave_loop(mount);
     loop_remove_io(daemon->kernel);
     loop_remove_io(daemon->signals);
     if (daemon->signal_fd >= 0)

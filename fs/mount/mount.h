@@ -41,6 +41,8 @@ struct mount {
     struct usage *usage;         /* owned */
     struct ledger *ledger;       /* owned */
     struct list accounts;        /* of struct account, borrowed: not finished; the newest first */
+    struct list unnamed;         /* likewise: not identified yet */
+    struct loop_timer *naming;   /* identifies them; NULL: none is planned */
     uid_t uid;                   /* the owner of all files */
     gid_t gid;
     mode_t umask;

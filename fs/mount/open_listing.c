@@ -767,7 +767,7 @@ static void open_listing_on_entries(void *arg, const struct tree_entry *entries,
     if (!err) {
         open_listing_become(listing, more ? LISTING_IDLE : LISTING_WHOLE);
     } else if (error_is_of_caller(err)) {
-        open_listing_refuse(listing, listing->account->process.id.pid, err);
+        open_listing_refuse(listing, listing->account->task, err);
         tree_list_end(listing->pages); /* its position is lost with the refused page */
         listing->pages = NULL;
         open_listing_end_account(listing, 0);
@@ -829,6 +829,7 @@ static void open_listing_request_page(struct open_listing *listing, pid_t pid)
     if (is_paid)
         listing->pages = tree_list(&listing->account->tree, listing->place, true,
                                    open_listing_on_entries, listing);
+    accounts_identify_soon(open_listing_mount_of(listing));
     if (!listing->pages) {
         open_listing_become(listing, LISTING_IDLE);
         open_listing_fail_readers(listing, ENOMEM);

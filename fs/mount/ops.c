@@ -93,6 +93,7 @@ static void ops_look_up_control_file(fuse_req_t req, struct node *parent, struct
 {
     struct mount *mount = ops_mount_of(req);
     CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+    accounts_identify(mount); /* some of these files name programs */
     if (!control_write(mount, name, &bytes)) {
         fuse_reply_err(req, ENOENT);
         return;

@@ -49,28 +49,32 @@ static void parked_write_table(const struct place *place, struct buf *out)
     buf_add_char(out, ' ');
 }
 
-/* One log line per request that waited: caller, path, table, result, duration, and the service's
- * request id. */
+/* Adds the outcome to the journal, and one log line per request that waited: caller, path, table,
+ * result, duration, and the service's request id. To be called behind the reply. */
 static void parked_log(const struct parked *parked, const struct tree_file *file,
                        const struct error *err)
 {
     struct mount *mount = parked->mount;
+    bool is_stale = file && file->stale, is_error = err && err->kind != ERROR_NOT_FOUND;
+    bool is_logged = mount->app->log.level >= LOG_LEVEL_INFO;
     CLEAN_UP(buf_clean_up) struct buf path = {0}, word = {0}, table = {0};
+    if (!is_stale && !is_error && !is_logged)
+        return;
     const char *request_id = err ? err->request_id : file->origin ? file->origin->request_id : "";
     nodes_path(parked->node, parked->name, &path);
-    printable_add(&word, buf_span(&path), PRINTABLE_WORD);
-    parked_write_table(parked->place, &table);
-    if (file && file->stale)
+    if (is_stale)
         journal_stale(mount->journal, parked->waiting.pid, buf_span(&path),
                       file->origin->fetched_wall_ms, file->stale);
-    if (err && err->kind != ERROR_NOT_FOUND)
+    if (is_error)
         journal_error(mount->journal, parked->waiting.pid, buf_span(&path), error_errno(err->kind),
                       err);
+    printable_add(&word, buf_span(&path), PRINTABLE_WORD);
+    parked_write_table(parked->place, &table);
     log_line(&mount->app->log, LOG_LEVEL_INFO, "pid=%d path=%s %s%s ms=%lld%s%s",
              (int)parked->waiting.pid, buf_text(&word), buf_text(&table),
-             err           ? error_word(err->kind)
-             : file->stale ? "stale"
-                           : "ok",
+             err        ? error_word(err->kind)
+             : is_stale ? "stale"
+                        : "ok",
              (long long)(mount_now_ms(mount) - parked->waiting.since_ms),
              request_id[0] ? " request=" : "", request_id);
 }
@@ -162,7 +166,6 @@ static void parked_on_file(void *arg, const struct tree_file *file, const struct
     parked->call = NULL;
     if (err && parked_reply_stale(parked, err))
         return;
-    parked_log(parked, file, err);
     account_finish(parked->account, err ? error_errno(err->kind) : 0);
     fuse_req_t req = waiting_take(&parked->waiting);
     if (req && err) {
@@ -171,6 +174,7 @@ static void parked_on_file(void *arg, const struct tree_file *file, const struct
     } else if (req) {
         parked->reply_file(parked, req, file);
     }
+    parked_log(parked, file, err);
     parked_free(parked);
 }
 
@@ -257,9 +261,10 @@ void parked_start(struct mount *mount, fuse_req_t req, const struct parked *want
     int error = failures_find(mount->failures, &request, &since_ms);
     if (!error && !parked_start_work(parked, req))
         error = ENOMEM;
+    accounts_identify_soon(mount);
     if (error) {
-        fuse_reply_err(req, error);
         parked_free(parked);
+        fuse_reply_err(req, error);
         return;
     }
     parked->waiting.moved_ms = parked_moved_ms;
