@@ -92,7 +92,20 @@ void buf_add_text(struct buf *buf, const char *text)
 
 void buf_add_char(struct buf *buf, char c)
 {
-    buf_add(buf, &c, 1);
+    if (!buf_reserve(buf, 1))
+        return;
+    buf->data[buf->size++] = c;
+    buf->data[buf->size] = '\0';
+}
+
+void buf_add_number(struct buf *buf, uint64_t number)
+{
+    char digits[20];
+    size_t from = sizeof digits;
+    do
+        digits[--from] = (char)('0' + number % 10);
+    while (number /= 10);
+    buf_add(buf, digits + from, sizeof digits - from);
 }
 
 void buf_add_repeated(struct buf *buf, char c, size_t count)
@@ -106,20 +119,21 @@ void buf_add_repeated(struct buf *buf, char c, size_t count)
 
 void buf_printf(struct buf *buf, const char *format, ...)
 {
-    va_list args;
+    va_list args, again;
+    size_t room = buf->data && !buf->failed ? buf->capacity - buf->size : 0;
     va_start(args, format);
-    int size = vsnprintf(NULL, 0, format, args);
+    va_copy(again, args);
+    int size = vsnprintf(room ? buf->data + buf->size : NULL, room, format, args);
     va_end(args);
-    if (size < 0) {
+    if (size < 0)
         buf->failed = true;
-        return;
-    }
-    if (!buf_reserve(buf, (size_t)size))
-        return;
-    va_start(args, format);
-    vsnprintf(buf->data + buf->size, (size_t)size + 1, format, args);
-    va_end(args);
-    buf->size += (size_t)size;
+    bool fits = size >= 0 && (size_t)size < room;
+    if (!fits && room)
+        buf->data[buf->size] = '\0';
+    if (size >= 0 && !fits && buf_reserve(buf, (size_t)size))
+        fits = vsnprintf(buf->data + buf->size, (size_t)size + 1, format, again) == size;
+    va_end(again);
+    buf->size += fits ? (size_t)size : 0;
 }
 
 void buf_truncate(struct buf *buf, size_t size)

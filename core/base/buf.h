@@ -4,6 +4,8 @@
 #ifndef DDBFS_CORE_BASE_BUF_H
 #define DDBFS_CORE_BASE_BUF_H
 
+#include <stdint.h>
+
 #include "core/base/span.h"
 
 /* {0} is an empty buffer. */
@@ -23,6 +25,7 @@ void buf_add(struct buf *buf, const void *data, size_t size);
 void buf_add_span(struct buf *buf, struct span span);
 void buf_add_text(struct buf *buf, const char *text);
 void buf_add_char(struct buf *buf, char c);
+void buf_add_number(struct buf *buf, uint64_t number); /* in decimal digits */
 void buf_add_repeated(struct buf *buf, char c, size_t count);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -7,7 +7,7 @@
 
 void log_line(const struct log *log, enum log_level level, const char *format, ...)
 {
-    if (!log || level > log->level)
+    if (!log_has_level(log, level))
         return;
     char text[2048], line[1024];
     va_list args;

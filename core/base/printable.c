@@ -58,10 +58,26 @@ static bool printable_is_listed(struct span character, const char *also)
     return character.size == 1 && strchr(also, character.data[0]);
 }
 
+/* The number of bytes at the beginning of TEXT that stay as they are, without those of characters of
+ * several bytes. */
+static size_t printable_count_plain(struct span text, const char *also)
+{
+    size_t count = 0;
+    while (count < text.size && text.data[count] >= 0x20 && text.data[count] < 0x7F &&
+           !(*also && strchr(also, text.data[count])))
+        count++;
+    return count;
+}
+
 void printable_add(struct buf *out, struct span text, const char *also)
 {
     while (text.size > 0) {
         bool safe;
+        size_t plain = printable_count_plain(text, also);
+        buf_add(out, text.data, plain);
+        text = span_from(text, plain);
+        if (text.size == 0)
+            break;
         struct span character = printable_first(text, &safe);
         if (safe && !printable_is_listed(character, also))
             buf_add_span(out, character);

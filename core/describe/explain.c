@@ -318,11 +318,12 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
     CLEAN_UP(buf_clean_up) struct buf digest = {0};
     const struct record_origin *origin = record_origin(record);
     const struct map_index *index = place->route->file->index;
-    struct version version = record_version(record);
+    struct version version;
     struct clock *clock = loop_clock(tree->loop);
     int64_t age_ms = clock->now_ms(clock) - origin->fetched_ms;
     if (!explain_init(&explanation, tree, place, NULL) ||
-        !explain_find_words(&words, tree, place, &explanation))
+        !explain_find_words(&words, tree, place, &explanation) ||
+        !item_version(record_item(record), &version))
         return false;
     const struct plan *plan = explanation.price.plan;
     struct json_writer json = json_writer_to(out);

@@ -76,6 +76,8 @@ static void exchange_log(const struct exchange *exchange, const struct answer *a
 {
     const struct log *log = exchange->link->client.log;
     const struct read *read = exchange->sent->read;
+    if (!log_has_level(log, LOG_LEVEL_INFO))
+        return;
     bool has_table = exchange->sent->op != DYNAMO_LIST_TABLES;
     char what[640], table[288] = "", index[288] = ""; /* 255 bytes, but a user may type more */
     CLEAN_UP(buf_clean_up) struct buf capacity = {0};

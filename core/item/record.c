@@ -13,7 +13,7 @@
  * unless it is a list. */
 
 struct speller {
-    struct buf *out;
+    struct buf *out; /* NULL: the item is only checked */
     struct arena arena;
 };
 
@@ -23,13 +23,21 @@ static bool record_spell_value(struct speller *speller, struct json value);
 static void record_spell_size(struct speller *speller, size_t size)
 {
     uint32_t little = htole32((uint32_t)size);
-    buf_add(speller->out, &little, sizeof little);
+    if (speller->out)
+        buf_add(speller->out, &little, sizeof little);
 }
 
 static void record_spell_bytes(struct speller *speller, struct span bytes)
 {
     record_spell_size(speller, bytes.size);
-    buf_add_span(speller->out, bytes);
+    if (speller->out)
+        buf_add_span(speller->out, bytes);
+}
+
+static void record_spell_char(struct speller *speller, char c)
+{
+    if (speller->out)
+        buf_add_char(speller->out, c);
 }
 
 static bool record_spell_map(struct speller *speller, struct json map)
@@ -52,7 +60,7 @@ static bool record_spell_value(struct speller *speller, struct json value)
     struct json content = typed.content;
     struct typed_set set;
     struct span bytes;
-    buf_add_char(speller->out, (char)typed.tag);
+    record_spell_char(speller, (char)typed.tag);
     switch (typed.tag) {
     case TYPED_S:
     case TYPED_N:
@@ -62,7 +70,7 @@ static bool record_spell_value(struct speller *speller, struct json value)
         record_spell_bytes(speller, bytes);
         return true;
     case TYPED_BOOL:
-        buf_add_char(speller->out, json_is(content, JSON_TRUE) ? 1 : 0);
+        record_spell_char(speller, json_is(content, JSON_TRUE) ? 1 : 0);
         return true;
     case TYPED_NULL:
         return true;
@@ -102,12 +110,20 @@ bool item_version(struct json item, struct version *out)
     return true;
 }
 
+/* Whether ITEM is a typed item at all depths. False, too, when memory ran out. */
+static bool record_is_item(struct json item)
+{
+    struct speller speller = {0};
+    bool ok = record_spell_map(&speller, item);
+    arena_clean_up(&speller.arena);
+    return ok;
+}
+
 /* Records. */
 
 struct record {
     size_t references;
     struct record_origin origin;
-    struct version version;
     struct json_doc doc; /* over the text below */
     size_t size;
     char text[];
@@ -160,8 +176,7 @@ bool record_refuse(struct json item, const char *request_id, struct error *err)
 
 struct record *record_new(struct json item, const struct record_origin *origin, struct error *err)
 {
-    struct version version;
-    if (!item_version(item, &version)) {
+    if (!record_is_item(item)) {
         record_refuse(item, origin->request_id, err);
         return NULL;
     }
@@ -169,7 +184,7 @@ struct record *record_new(struct json item, const struct record_origin *origin, 
     struct record *record = malloc(sizeof *record + text.size);
     if (record) {
         *record = (struct record){
-            .references = 1, .origin = *origin, .version = version, .size = text.size};
+            .references = 1, .origin = *origin, .size = text.size};
         memcpy(record->text, text.data, text.size);
         if (json_parse(&record->doc, record_typed(record), JSON_STRICT, NULL))
             return record;
@@ -204,11 +219,6 @@ struct span record_typed(const struct record *record)
 const struct record_origin *record_origin(const struct record *record)
 {
     return &record->origin;
-}
-
-struct version record_version(const struct record *record)
-{
-    return record->version;
 }
 
 size_t record_memory(const struct record *record)

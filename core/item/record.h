@@ -43,7 +43,6 @@ void record_unref(struct record *record); /* NULL is fine */
 struct json record_item(const struct record *record);  /* valid as long as the record */
 struct span record_typed(const struct record *record); /* the bytes of the response */
 const struct record_origin *record_origin(const struct record *record);
-struct version record_version(const struct record *record);
 size_t record_memory(const struct record *record); /* its bytes of heap */
 
 #endif

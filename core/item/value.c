@@ -226,7 +226,8 @@ void value_write_identity(struct value value, struct buf *out)
         value_write_number_identity(value.bytes, out);
         return;
     }
-    buf_printf(out, "%zu:", value.bytes.size);
+    buf_add_number(out, value.bytes.size);
+    buf_add_char(out, ':');
     buf_add_span(out, value.bytes);
 }
 
@@ -236,7 +237,9 @@ void value_write(struct buf *out, struct value value)
         buf_add_text(out, "{\"NULL\":true}");
         return;
     }
-    buf_printf(out, "{\"%s\":", value_type_name(value.type));
+    buf_add_text(out, "{\"");
+    buf_add_text(out, value_type_name(value.type));
+    buf_add_text(out, "\":");
     if (value.type == VALUE_BOOL) {
         buf_add_span(out, value.bytes);
     } else if (value.type == VALUE_B) {

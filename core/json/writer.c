@@ -93,7 +93,10 @@ void json_writer_add_text(struct json_writer *writer, const char *name, const ch
 
 void json_writer_add_integer(struct json_writer *writer, const char *name, int64_t number)
 {
-    buf_printf(json_writer_add_value(writer, name), "%lld", (long long)number);
+    struct buf *out = json_writer_add_value(writer, name);
+    if (number < 0)
+        buf_add_char(out, '-');
+    buf_add_number(out, number < 0 ? -(uint64_t)number : (uint64_t)number);
 }
 
 void json_writer_add_bool(struct json_writer *writer, const char *name, bool yes)

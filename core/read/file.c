@@ -138,7 +138,6 @@ bool file_make(const struct tree *tree, const struct place *place, struct record
     *out = (struct tree_file){
         .bytes = buf_span(bytes),
         .secret = secret,
-        .version = record_version(record),
         .origin = record_origin(record),
         .stale = stale,
     };

@@ -68,7 +68,6 @@ struct tree_file {
     struct spool *spool;  /* NULL, or it has the bytes instead; borrowed */
     bool secret;          /* readable by its owner alone */
     struct instant mtime; /* none when the map does not date it */
-    struct version version;
     const struct record_origin *origin; /* NULL for a file that needs no item */
     int64_t ttl_left_ms;
     const struct error *stale; /* NULL, or the reason why this version is older than its ttl */

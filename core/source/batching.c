@@ -108,20 +108,26 @@ static int64_t batching_now_ms(const struct batching *batching)
 
 /* Lanes. */
 
+static void batching_add_name(struct buf *out, struct span name)
+{
+    buf_add_char(out, ' ');
+    buf_add_number(out, name.size);
+    buf_add_char(out, ':');
+    buf_add_span(out, name);
+}
+
 /* Reads that differ in their keys alone share a lane. */
 static struct lane *batching_find_lane(struct batching *batching, const struct read *read)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     const struct key *key = &read->keys[0];
-    buf_printf(&text, "%s%c%zu", read->table, read->consistent ? '!' : ' ', key->count);
-    for (size_t i = 0; i < key->count; i++) {
-        buf_printf(&text, " %zu:", key->attributes[i].name.size);
-        buf_add_span(&text, key->attributes[i].name);
-    }
-    for (size_t i = 0; i < read->attribute_count; i++) {
-        buf_printf(&text, " %zu:", read->attributes[i].size);
-        buf_add_span(&text, read->attributes[i]);
-    }
+    buf_add_text(&text, read->table);
+    buf_add_char(&text, read->consistent ? '!' : ' ');
+    buf_add_number(&text, key->count);
+    for (size_t i = 0; i < key->count; i++)
+        batching_add_name(&text, key->attributes[i].name);
+    for (size_t i = 0; i < read->attribute_count; i++)
+        batching_add_name(&text, read->attributes[i]);
     if (text.failed)
         return NULL;
     struct dict_node *node = dict_find(&batching->lanes, buf_span(&text));

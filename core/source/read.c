@@ -204,7 +204,8 @@ struct read *read_reversed(const struct read *read)
 /* Texts have their length in front, so that no text can pass for two. */
 static void read_add_sized(struct buf *out, struct span text)
 {
-    buf_printf(out, "%zu:", text.size);
+    buf_add_number(out, text.size);
+    buf_add_char(out, ':');
     buf_add_span(out, text);
 }
 
@@ -243,8 +244,13 @@ typedef void part_fn(struct buf *out, const struct read *read, size_t i);
 static void read_add_sorted(struct buf *out, size_t count, const struct read *read,
                             part_fn *add_part)
 {
-    buf_printf(out, "(%zu ", count);
-    struct buf *parts = calloc(count ? count : 1, sizeof *parts);
+    buf_add_char(out, '(');
+    buf_add_number(out, count);
+    if (count == 0) {
+        buf_add_char(out, ')');
+        return;
+    }
+    struct buf *parts = calloc(count, sizeof *parts);
     out->failed = out->failed || !parts;
     for (size_t i = 0; parts && i < count; i++) {
         add_part(&parts[i], read, i);
@@ -262,7 +268,8 @@ static void read_add_sorted(struct buf *out, size_t count, const struct read *re
 
 void read_identity(const struct read *read, struct buf *out)
 {
-    buf_printf(out, "%d ", (int)read->kind);
+    buf_add_number(out, read->kind);
+    buf_add_char(out, ' ');
     read_add_sized(out, span_text(read->table));
     buf_add_text(out, read->index ? " of " : " ");
     read_add_sized(out, span_text(read->index));
@@ -270,7 +277,13 @@ void read_identity(const struct read *read, struct buf *out)
     read_add_sorted(out, read->where_count, read, read_add_where_part);
     read_add_sorted(out, read->filter_count, read, read_add_filter_part);
     read_add_sorted(out, read->attribute_count, read, read_add_attribute_part);
-    buf_printf(out, " %d %u%s%s %d %u/%u", read->descending, (unsigned)read->limit,
-               read->ties ? "+" : "", read->counts ? "#" : "", read->consistent,
-               (unsigned)read->segment, (unsigned)read->segments);
+    buf_add_text(out, read->descending ? "-" : "+");
+    buf_add_text(out, read->consistent ? "!" : " ");
+    buf_add_text(out, read->ties ? "=" : " ");
+    buf_add_text(out, read->counts ? "#" : " ");
+    const uint64_t numbers[] = {read->limit, read->segment, read->segments};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        buf_add_char(out, ' ');
+        buf_add_number(out, numbers[i]);
+    }
 }

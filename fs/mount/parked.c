@@ -56,7 +56,7 @@ static void parked_log(const struct parked *parked, const struct tree_file *file
 {
     struct mount *mount = parked->mount;
     bool is_stale = file && file->stale, is_error = err && err->kind != ERROR_NOT_FOUND;
-    bool is_logged = mount->app->log.level >= LOG_LEVEL_INFO;
+    bool is_logged = log_has_level(&mount->app->log, LOG_LEVEL_INFO);
     CLEAN_UP(buf_clean_up) struct buf path = {0}, word = {0}, table = {0};
     if (!is_stale && !is_error && !is_logged)
         return;
