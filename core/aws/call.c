@@ -288,21 +288,24 @@ static void envelope_write_header(struct envelope *envelope, const struct aws_he
 }
 
 static bool envelope_sign(struct envelope *envelope, const struct sigv4_request *request,
-                          const struct sigv4_scope *scope, const struct credentials *credentials)
+                          const struct sigv4_scope *scope, const struct credentials *credentials,
+                          struct sigv4_key *key)
 {
     buf_reserve(&envelope->authorization, AUTHORIZATION_ROOM);
     buf_add_text(&envelope->authorization, "Authorization: ");
-    if (!sigv4_authorization(&envelope->authorization, request, scope, credentials->access_key_id,
-                             credentials->secret_access_key))
+    if (!sigv4_key_derive(key, scope, credentials->secret_access_key) ||
+        !sigv4_sign(&envelope->authorization, request, scope, credentials->access_key_id, key))
         return false;
     envelope->headers[envelope->header_count++] = buf_text(&envelope->authorization);
     return true;
 }
 
-/* WALL_MS is the service's time. CREDENTIALS are NULL for an unsigned request. False when OpenSSL
- * or memory failed. ENVELOPE, {0} before, needs clean-up in either case. */
+/* WALL_MS is the service's time. CREDENTIALS are NULL for an unsigned request; KEY is the place for
+ * a key that they yield. False when OpenSSL or memory failed. ENVELOPE, {0} before, needs clean-up
+ * in either case. */
 static bool envelope_write(struct envelope *envelope, const struct aws_request *request,
-                           int64_t wall_ms, const struct credentials *credentials)
+                           int64_t wall_ms, const struct credentials *credentials,
+                           struct sigv4_key *key)
 {
     char amz_date[SIGV4_DATE_SIZE];
     struct aws_header all[MAX_SIGNED];
@@ -331,7 +334,7 @@ static bool envelope_write(struct envelope *envelope, const struct aws_request *
     struct sigv4_request to_sign = {request->method, request->path, request->query,
                                     sorted,          count,         request->body};
     struct sigv4_scope scope = {amz_date, request->region, request->service};
-    return envelope_sign(envelope, &to_sign, &scope, credentials);
+    return envelope_sign(envelope, &to_sign, &scope, credentials, key);
 }
 
 /* An attempt. */
@@ -402,11 +405,14 @@ static bool call_sign_and_send(struct aws_call *call, const struct credentials *
                                struct error *err)
 {
     CLEAN_UP(envelope_clean_up) struct envelope envelope = {0};
+    CLEAN_UP(sigv4_key_wipe) struct sigv4_key own = {0};
     struct aws_request request = call->request;
+    struct sigv4_key *key =
+        credentials ? credentials_cache_key(call->client->credentials, credentials) : NULL;
     if (!request.url && !call_locate(call, credentials, &request, err))
         return false;
     int64_t service_ms = call_wall_ms(call) + call->client->skew_ms;
-    if (!envelope_write(&envelope, &request, service_ms, credentials) ||
+    if (!envelope_write(&envelope, &request, service_ms, credentials, key ? key : &own) ||
         !call_send_envelope(call, &request, &envelope))
         return error_no_memory(err);
     loop_remove_timer(call->timer);

@@ -9,6 +9,7 @@ struct credentials_cache {
     struct credentials_provider base;
     struct credentials_provider *provider; /* owned */
     struct credentials held;               /* empty at first, and after a refusal */
+    struct sigv4_key key;                  /* that HELD yields */
     unsigned age;                          /* counts the credentials that were held */
     int64_t held_since_ms;
     bool refused;                      /* the last credentials were, so the next ones … */
@@ -49,6 +50,12 @@ static void credentials_cache_report(struct credentials_cache *cache,
         credentials_request_report(&LIST_FIRST(&waiting, struct cache_request, node)->base, result);
 }
 
+static void credentials_cache_drop(struct credentials_cache *cache)
+{
+    credentials_clean_up(&cache->held);
+    sigv4_key_wipe(&cache->key);
+}
+
 /* Holds a copy of FOUND; false (ERR filled) if these credentials are useless. */
 static bool credentials_cache_hold(struct credentials_cache *cache, const struct credentials *found,
                                    struct error *err)
@@ -59,7 +66,7 @@ static bool credentials_cache_hold(struct credentials_cache *cache, const struct
                          "the credentials that were found have expired already; sign in again");
     if (!credentials_copy(&copy, found))
         return error_no_memory(err);
-    credentials_clean_up(&cache->held);
+    credentials_cache_drop(cache);
     cache->held = copy;
     cache->held_since_ms = loop_now_ms(credentials_cache_loop(cache));
     cache->after_refusal = cache->refused;
@@ -119,6 +126,13 @@ const struct credentials *credentials_cache_held(struct credentials_provider *pr
     return &cache->held;
 }
 
+struct sigv4_key *credentials_cache_key(struct credentials_provider *provider,
+                                        const struct credentials *credentials)
+{
+    struct credentials_cache *cache = (struct credentials_cache *)provider;
+    return credentials->secret_access_key == cache->held.secret_access_key ? &cache->key : NULL;
+}
+
 bool credentials_cache_refuse(struct credentials_provider *provider, unsigned age)
 {
     struct credentials_cache *cache = (struct credentials_cache *)provider;
@@ -128,7 +142,7 @@ bool credentials_cache_refuse(struct credentials_provider *provider, unsigned ag
         return true;
     if (cache->after_refusal && just_fetched && !credentials_are_in_file(&cache->held))
         return false;
-    credentials_clean_up(&cache->held);
+    credentials_cache_drop(cache);
     cache->refused = true;
     return true;
 }
@@ -165,7 +179,7 @@ static void credentials_cache_clean_up(struct credentials_provider *base)
     struct credentials_cache *cache = (struct credentials_cache *)base;
     credentials_request_cancel(cache->fetch);
     credentials_provider_destroy(cache->provider);
-    credentials_clean_up(&cache->held);
+    credentials_cache_drop(cache);
 }
 
 struct credentials_provider *credentials_cache_new(struct credentials_provider *provider)

@@ -5,6 +5,7 @@
 #define DDBFS_CORE_AWS_CREDENTIALS_CACHE_H
 
 #include "core/aws/credentials.h"
+#include "core/aws/sigv4.h"
 
 enum {
     /* Credentials that expire sooner are refreshed while they are used. */
@@ -26,6 +27,11 @@ struct credentials_provider *credentials_cache_new(struct credentials_provider *
  * loop goes on. AGE gets a number that changes with the credentials. */
 const struct credentials *credentials_cache_held(struct credentials_provider *provider,
                                                  unsigned *age);
+
+/* The place for a key that CREDENTIALS yield: it is wiped when the cache gets others. NULL if the
+ * cache does not hold CREDENTIALS. */
+struct sigv4_key *credentials_cache_key(struct credentials_provider *provider,
+                                        const struct credentials *credentials);
 
 /* The service refused the credentials of AGE: they are dropped, unless the cache has others
  * already. False if others cannot be found so soon: the cache keeps these, and another attempt is

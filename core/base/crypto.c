@@ -98,8 +98,8 @@ void digest_hex(struct buf *out, const uint8_t *bytes, size_t count)
 {
     static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < count; i++) {
-        buf_add_char(out, digits[bytes[i] >> 4]);
-        buf_add_char(out, digits[bytes[i] & 15]);
+        const char pair[] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
+        buf_add(out, pair, sizeof pair);
     }
 }
 

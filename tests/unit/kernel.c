@@ -116,6 +116,7 @@ void kernel_unmount(struct kernel *kernel)
     struct mount *mount = &kernel->mount;
     parked_end_all(mount, ENOTCONN);
     listings_destroy(mount->listings, ENOTCONN);
+    accounts_leave_loop(mount);
     read_ahead_destroy(mount->ahead);
     nodes_destroy(mount->nodes);
     failures_destroy(mount->failures);
