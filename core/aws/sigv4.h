@@ -32,8 +32,8 @@ struct sigv4_scope {
 void sigv4_canonical_request(struct buf *out, const struct sigv4_request *request);
 void sigv4_string_to_sign(struct buf *out, const struct sigv4_scope *scope, struct span canonical);
 
-/* The key that a secret yields for a day, a region and a service: a secret, too. {0} is the key of no
- * scope. */
+/* The key that a secret yields for a day, a region and a service: a secret, too. {0} is the key of
+ * no scope. */
 enum { SIGV4_SCOPE_SIZE = 128 };
 struct sigv4_key {
     char scope[SIGV4_SCOPE_SIZE];

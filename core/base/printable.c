@@ -58,8 +58,8 @@ static bool printable_is_listed(struct span character, const char *also)
     return character.size == 1 && strchr(also, character.data[0]);
 }
 
-/* The number of bytes at the beginning of TEXT that stay as they are, without those of characters of
- * several bytes. */
+/* The number of bytes at the beginning of TEXT that stay as they are, without those of characters
+ * of several bytes. */
 static size_t printable_count_plain(struct span text, const char *also)
 {
     size_t count = 0;

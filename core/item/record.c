@@ -183,8 +183,7 @@ struct record *record_new(struct json item, const struct record_origin *origin, 
     struct span text = json_raw(item);
     struct record *record = malloc(sizeof *record + text.size);
     if (record) {
-        *record = (struct record){
-            .references = 1, .origin = *origin, .size = text.size};
+        *record = (struct record){.references = 1, .origin = *origin, .size = text.size};
         memcpy(record->text, text.data, text.size);
         if (json_parse(&record->doc, record_typed(record), JSON_STRICT, NULL))
             return record;

@@ -65,9 +65,9 @@ struct tree {
 /* A file's content, borrowed for the time of the callback. */
 struct tree_file {
     struct span bytes;
-    struct spool *spool;  /* NULL, or it has the bytes instead; borrowed */
-    bool secret;          /* readable by its owner alone */
-    struct instant mtime; /* none when the map does not date it */
+    struct spool *spool;                /* NULL, or it has the bytes instead; borrowed */
+    bool secret;                        /* readable by its owner alone */
+    struct instant mtime;               /* none when the map does not date it */
     const struct record_origin *origin; /* NULL for a file that needs no item */
     int64_t ttl_left_ms;
     const struct error *stale; /* NULL, or the reason why this version is older than its ttl */

@@ -11,7 +11,7 @@
 #include "core/source/retries.h"
 
 enum {
-    FEW = 4,          /* with fewer requests under way a call leaves in the next round */
+    FEW = 4,          /* with fewer requests under way a call leaves at the round's end */
     MANY = 16,        /* all connections of a table: with as many under way, calls wait */
     PATIENCE_MS = 10, /* with FEW to MANY under way, the longest wait */
 };
@@ -181,8 +181,8 @@ static bool batching_may_depart(const struct lane *lane)
 
 static void batching_depart(void *arg);
 
-/* Plans the next departure. A departure is never now but in the loop's next round: other calls of
- * this round join it. False when memory ran out. */
+/* Plans the next departure. A departure is never now but by a timer, behind all events of the
+ * loop's round: other calls of this round join it. False when memory ran out. */
 static bool batching_plan_departure(struct lane *lane)
 {
     loop_remove_timer(lane->timer);
@@ -698,7 +698,7 @@ static void batching_on_deadline(void *arg)
     call->base.fn(call->base.arg, NULL, &err);
 }
 
-/* A call that leaves in the next round needs no deadline of its own. */
+/* A call that leaves at the round's end needs no deadline of its own. */
 static bool batching_start(struct source_call *base)
 {
     struct batched_call *call = (struct batched_call *)base;

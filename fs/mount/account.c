@@ -225,8 +225,7 @@ static void account_on_log_line(void *arg, enum log_level level, const char *lin
     struct error why;
     (void)level;
     error_set(&why, ERROR_INVALID, "%s", line);
-    journal_error(account->mount->journal, account->task, buf_span(&account->path), 0,
-                  &why);
+    journal_error(account->mount->journal, account->task, buf_span(&account->path), 0, &why);
 }
 
 struct account *account_new(struct mount *mount, pid_t pid, struct span path)

@@ -20,7 +20,7 @@ struct account {
     double reserved;            /* of the group's limit, for requests under way */
     struct buf path;            /* owned */
     int64_t since_ms;           /* when the request was made */
-    const struct plan *plan;    /* a reference: what is read; NULL: nothing */
+    const struct plan *plan;    /* of the read; a reference; may be NULL */
     unsigned requests, failures;
     struct spent spent;
     bool is_reported; /* the ledger has a line about everything so far */

@@ -32,8 +32,7 @@ static void use_record(struct json item, const struct record_view *view, struct 
     struct version version, same;
     CLEAN_UP(record_clean_up) struct record *record = record_new(item, &origin, NULL);
     CLEAN_UP(buf_clean_up) struct buf again = {0};
-    require(record && item_version(item, &version));
-    same = record_version(record);
+    require(record && item_version(item, &version) && item_version(record_item(record), &same));
     require(memcmp(&version, &same, sizeof version) == 0);
     require(item_write(record_item(record), view, &again) && span_equal(buf_span(&again), text));
 }

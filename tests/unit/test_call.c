@@ -189,6 +189,24 @@ static void run(struct scene *scene, const struct aws_request *request)
     CHECK_INT(scene->bugs, 0);
 }
 
+static void the_first_attempt_leaves_at_once(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    struct aws_request request = request_to_sts();
+    script_answer(scene.script, 200, "", "good");
+    script_answer(scene.script, 200, "", "good");
+    run(&scene, &request);
+    CHECK_INT(script_sent_count(scene.script), 1);
+    scene.done = 0;
+    start(&scene, &request); /* there are credentials now */
+    CHECK_INT(script_sent_count(scene.script), 2);
+    CHECK_INT(scene.sent, 2);
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(scene.done, 1);
+    CHECK_INT(scene.bugs, 0);
+}
+
 /* The signature, made here once more. */
 static void any_service_is_signed_for(void)
 {
@@ -391,6 +409,7 @@ static void nothing_to_end(void)
 }
 
 static const struct check_test tests[] = {
+    {"the first attempt leaves at once", the_first_attempt_leaves_at_once},
     {"any service is signed for", any_service_is_signed_for},
     {"what needs no signature asks for no credentials",
      what_needs_no_signature_asks_for_no_credentials},

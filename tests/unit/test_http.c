@@ -476,6 +476,28 @@ static void connections_are_kept_alive(void)
     CHECK_INT(stage.server.accepted, 1);
 }
 
+/* The second request has a connection. It must reach the server although the loop stands still. */
+static void a_request_leaves_without_the_loop(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    struct call calls[2] = {0};
+    open_stage(&stage, 1, greeting(1));
+    send_plain(&stage, &calls[0]);
+    CHECK(loop_run(stage.loop));
+    send_plain(&stage, &calls[1]);
+    const int *requests = &stage.server.requests;
+    for (int ms = 0; ms < PATIENCE_MS && __atomic_load_n(requests, __ATOMIC_RELAXED) < 2; ms++)
+        usleep(1000);
+    CHECK_INT(__atomic_load_n(requests, __ATOMIC_RELAXED), 2);
+    CHECK_INT(calls[1].done, 0);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    for (size_t i = 0; i < 2; i++) {
+        check_answered(&calls[i], 200, "hello");
+        call_clean_up(&calls[i]);
+    }
+}
+
 static void a_connection_closed_meanwhile_is_made_anew(void)
 {
     CLEAN_UP(stage_clean_up) struct stage stage;
@@ -1072,6 +1094,7 @@ static const struct check_test tests[] = {
     {"methods", methods},
     {"a header that libcurl adds can be given", a_header_that_libcurl_adds_can_be_given},
     {"connections are kept alive", connections_are_kept_alive},
+    {"a request leaves without the loop", a_request_leaves_without_the_loop},
     {"a connection closed meanwhile is made anew", a_connection_closed_meanwhile_is_made_anew},
     {"twenty in parallel", twenty_in_parallel},
     {"no more connections than allowed", no_more_connections_than_allowed},

@@ -123,6 +123,27 @@ static void a_record_that_is_fresh_is_not_read_again(void)
     close_mount();
 }
 
+/* The caller is still in /proc as long as its request waits. */
+static void a_caller_is_identified_behind_its_request(void)
+{
+    open_mount(scene_items, NULL);
+    uint64_t parent = walk("prod/jobs/by-id");
+    unsigned long before = scene.fake.started;
+    struct fuse_req *req = kernel_look_up(&kernel, parent, "j1");
+    CHECK_INT(scene.fake.started, before + 1);
+    CHECK(!list_is_empty(&kernel.mount.unnamed));
+    run();
+    CHECK_INT(req->replies, 1);
+    CHECK(list_is_empty(&kernel.mount.unnamed));
+    scene.fake.delay_ms = TIMEOUT_MS;
+    req = kernel_look_up(&kernel, parent, "j2");
+    CHECK(!list_is_empty(&kernel.mount.unnamed));
+    kernel_interrupt(req);
+    CHECK_INT(req->error, EINTR);
+    CHECK(list_is_empty(&kernel.mount.unnamed));
+    close_mount();
+}
+
 /* As long as mount.md promises: for three answers in a row, of --timeout each. */
 static void a_look_up_ends_at_its_deadline(void)
 {
@@ -309,6 +330,7 @@ static const struct check_test tests[] = {
      a_caller_may_go_before_the_table_is_described},
     {"the_end_does_not_wait_for_a_description", the_end_does_not_wait_for_a_description},
     {"a_record_that_is_fresh_is_not_read_again", a_record_that_is_fresh_is_not_read_again},
+    {"a_caller_is_identified_behind_its_request", a_caller_is_identified_behind_its_request},
     {"a_look_up_ends_at_its_deadline", a_look_up_ends_at_its_deadline},
     {"several_answers_in_a_row_are_waited_for", several_answers_in_a_row_are_waited_for},
     {"the_next_joins_what_an_interrupted_caller_has_asked",
