@@ -90,14 +90,6 @@ void buf_add_text(struct buf *buf, const char *text)
     buf_add(buf, text, strlen(text));
 }
 
-void buf_add_char(struct buf *buf, char c)
-{
-    if (!buf_reserve(buf, 1))
-        return;
-    buf->data[buf->size++] = c;
-    buf->data[buf->size] = '\0';
-}
-
 void buf_add_number(struct buf *buf, uint64_t number)
 {
     char digits[20];

@@ -24,10 +24,20 @@ void buf_clean_up_secret(struct buf *buf);
 void buf_add(struct buf *buf, const void *data, size_t size);
 void buf_add_span(struct buf *buf, struct span span);
 void buf_add_text(struct buf *buf, const char *text);
-void buf_add_char(struct buf *buf, char c);
 void buf_add_number(struct buf *buf, uint64_t number); /* in decimal digits */
 void buf_add_repeated(struct buf *buf, char c, size_t count);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Appends C. Inline, because writers of JSON call it for each bracket. */
+static inline void buf_add_char(struct buf *buf, char c)
+{
+    if (buf->failed || buf->capacity - buf->size < 2) {
+        buf_add(buf, &c, 1);
+        return;
+    }
+    buf->data[buf->size++] = c;
+    buf->data[buf->size] = '\0';
+}
 
 /* Makes room for SIZE more bytes; false, and the buffer failed, when memory ran out. */
 bool buf_reserve(struct buf *buf, size_t size);

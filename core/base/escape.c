@@ -6,12 +6,35 @@
 #include "core/base/printable.h"
 #include "core/base/utf8.h"
 
+/* The number of ASCII characters at VALUE's beginning that a name has as they are. */
+static size_t escape_plain_size(struct span value, struct span stop)
+{
+    size_t size = 0;
+    char last = stop.size ? stop.data[0] : '%';
+    for (; size < value.size; size++) {
+        char c = value.data[size];
+        if (c < 0x20 || c >= 0x7F || c == '%' || c == '/' || c == last)
+            break;
+    }
+    return size;
+}
+
 void escape_add_value(struct buf *out, struct span value, struct span stop,
                       struct escape_extra *extra)
 {
+    bool chooses = extra && (extra->all || extra->one != SIZE_MAX || extra->other != SIZE_MAX);
     if (value.size == 0)
         buf_add_char(out, '%');
     while (value.size > 0) {
+        bool begins_with_dot = out->size == 0 && value.data[0] == '.';
+        size_t plain = chooses || begins_with_dot ? 0 : escape_plain_size(value, stop);
+        if (plain > 0) {
+            buf_add(out, value.data, plain);
+            value = span_from(value, plain);
+            if (extra)
+                extra->seen += plain;
+            continue;
+        }
         bool safe;
         struct span character = printable_first(value, &safe);
         char c = character.data[0];

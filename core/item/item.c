@@ -45,10 +45,16 @@ static void item_close_bracket(struct item_writer *writer, char bracket, size_t 
     buf_add_char(writer->out, bracket);
 }
 
-static void item_write_name(struct item_writer *writer, struct span name)
+/* A text without escapes is written as it came, with its quotes. */
+static void item_write_name(struct item_writer *writer, const struct typed_member *member)
 {
-    json_write_string(writer->out, name);
-    buf_add_text(writer->out, writer->compact ? ":" : ": ");
+    if (member->is_plain)
+        buf_add(writer->out, member->name.data - 1, member->name.size + 2);
+    else
+        json_write_string(writer->out, member->name);
+    buf_add_char(writer->out, ':');
+    if (!writer->compact)
+        buf_add_char(writer->out, ' ');
 }
 
 static void item_write_bytes(struct item_writer *writer, struct span bytes)
@@ -77,7 +83,7 @@ static bool item_print_map(struct item_writer *writer, struct json content)
     item_open_bracket(writer, '{');
     for (size_t i = 0; i < members.count; i++) {
         item_separate(writer, i);
-        item_write_name(writer, members.list[i].name);
+        item_write_name(writer, &members.list[i]);
         if (!item_print_value(writer, members.list[i].value))
             return false;
     }
@@ -93,10 +99,18 @@ static bool item_print_value(struct item_writer *writer, struct json value)
     size_t count = 0;
     switch (typed.tag) {
     case TYPED_S:
-    case TYPED_N: /* numbers digit by digit */
+        if (json_plain_string(typed.content, &text)) {
+            buf_add_span(writer->out, json_raw(typed.content));
+            return true;
+        }
         if (!typed_text(typed.content, &writer->arena, &text))
             return false;
-        item_write_set_member(writer, typed.tag == TYPED_N ? TYPED_NS : TYPED_SS, text);
+        json_write_string(writer->out, text);
+        return true;
+    case TYPED_N: /* digit by digit */
+        if (!typed_text(typed.content, &writer->arena, &text))
+            return false;
+        buf_add_span(writer->out, text);
         return true;
     case TYPED_B:
         if (!typed_bytes(typed.content, &writer->arena, &text))
@@ -173,7 +187,7 @@ static bool item_write_item(struct item_writer *writer, struct json item,
     for (size_t i = 0; i < members.count; i++) {
         const struct typed_member *member = &members.list[i];
         item_separate(writer, i);
-        item_write_name(writer, member->name);
+        item_write_name(writer, member);
         bool is_secret = item_is_secret(view, member->name);
         if (is_secret)
             json_write_string(writer->out, SPAN_LITERAL(RECORD_MASK));
@@ -235,7 +249,7 @@ static bool item_write_typed_members(struct item_writer *writer, struct json map
     for (size_t i = 0; i < members.count; i++) {
         const struct typed_member *member = &members.list[i];
         item_separate(writer, i);
-        item_write_name(writer, member->name);
+        item_write_name(writer, member);
         if (mask && item_is_secret(mask, member->name))
             buf_add_text(writer->out, "{\"S\":\"" RECORD_MASK "\"}");
         else

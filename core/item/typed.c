@@ -1,7 +1,10 @@
 #include "core/item/typed.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_INSERTED = 32 };
 
 struct tag_name {
     struct span name;
@@ -127,13 +130,42 @@ bool typed_scalar(struct json value, struct arena *arena, struct value *out)
 static int typed_by_name(const void *a, const void *b)
 {
     const struct typed_member *x = a, *y = b;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
     return span_compare(x->name, y->name);
+}
+
+/* A name that is a beginning of another one has zeros where the other has bytes. */
+static uint64_t typed_order_of(struct span name)
+{
+    uint64_t order = 0;
+    if (name.size)
+        memcpy(&order, name.data, name.size < sizeof order ? name.size : sizeof order);
+    return be64toh(order);
+}
+
+/* Items have few members, and an insertion is cheaper than qsort for these. */
+static void typed_sort_members(const struct typed_members *members)
+{
+    struct typed_member *list = members->list;
+    if (members->count > MOST_INSERTED) {
+        qsort(list, members->count, sizeof *list, typed_by_name);
+        return;
+    }
+    for (size_t i = 1; i < members->count; i++) {
+        struct typed_member member = list[i];
+        size_t to = i;
+        for (; to > 0 && typed_by_name(&list[to - 1], &member) > 0; to--)
+            list[to] = list[to - 1];
+        list[to] = member;
+    }
 }
 
 static bool typed_names_differ(const struct typed_members *members)
 {
     for (size_t i = 1; i < members->count; i++)
-        if (span_equal(members->list[i - 1].name, members->list[i].name))
+        if (members->list[i - 1].order == members->list[i].order &&
+            span_equal(members->list[i - 1].name, members->list[i].name))
             return false;
     return true;
 }
@@ -150,10 +182,12 @@ bool typed_members(struct json object, struct arena *arena, struct typed_members
     struct json name = json_first(object);
     for (; json_present(name); name = json_next(member->value), member++) {
         member->value = json_next(name);
-        if (!typed_text(name, arena, &member->name))
+        member->is_plain = json_plain_string(name, &member->name);
+        if (!member->is_plain && !typed_text(name, arena, &member->name))
             return false;
+        member->order = typed_order_of(member->name);
     }
-    qsort(out->list, out->count, sizeof *out->list, typed_by_name);
+    typed_sort_members(out);
     return typed_names_differ(out);
 }
 

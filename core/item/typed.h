@@ -43,6 +43,8 @@ bool typed_scalar(struct json value, struct arena *arena, struct value *out);
 struct typed_member {
     struct span name; /* unescaped */
     struct json value;
+    uint64_t order; /* the first bytes of the name: a number that sorts as they do */
+    bool is_plain;  /* NAME is in the text, between its quotes */
 };
 
 struct typed_members {

@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "core/json/tape.h"
 #include "core/json/text.h"
 
 static const struct json ABSENT = {NULL, 0};
@@ -19,66 +18,21 @@ size_t json_memory(const struct json_doc *doc)
     return (size_t)doc->capacity * sizeof *doc->tokens;
 }
 
-static const struct json_token *json_token_of(struct json value)
-{
-    return &value.doc->tokens[value.at];
-}
+static_assert(JSON_NUMBER == 0, "the rows that are left out are numbers");
+
+const uint8_t json_types[UINT8_MAX + 1] = {
+    ['"'] = JSON_STRING, ['['] = JSON_ARRAY, ['f'] = JSON_FALSE,
+    ['n'] = JSON_NULL,   ['t'] = JSON_TRUE,  ['{'] = JSON_OBJECT,
+};
 
 struct json json_root(const struct json_doc *doc)
 {
     return doc->count ? (struct json){doc, 0} : ABSENT;
 }
 
-/* The type of a value by its first byte: a table, because readers need types most often. All other
- * bytes begin a number. */
-static enum json_type json_type_of(struct json value)
-{
-    static const uint8_t types[UINT8_MAX + 1] = {
-        ['"'] = JSON_STRING, ['['] = JSON_ARRAY, ['f'] = JSON_FALSE,
-        ['n'] = JSON_NULL,   ['t'] = JSON_TRUE,  ['{'] = JSON_OBJECT,
-    };
-    static_assert(JSON_NUMBER == 0, "the rows that are left out are numbers");
-    return types[(uint8_t)value.doc->text[json_token_of(value)->offset]];
-}
-
-bool json_is(struct json value, enum json_type type)
-{
-    return json_present(value) && json_type_of(value) == type;
-}
-
-enum json_type json_type(struct json value)
-{
-    return json_present(value) ? json_type_of(value) : JSON_NULL;
-}
-
-struct span json_raw(struct json value)
-{
-    if (!json_present(value))
-        return span_of("", 0);
-    return span_of(value.doc->text + json_token_of(value)->offset, json_token_of(value)->size);
-}
-
 size_t json_offset(struct json value)
 {
     return json_present(value) ? json_token_of(value)->offset : 0;
-}
-
-size_t json_count(struct json value)
-{
-    bool container = json_is(value, JSON_ARRAY) || json_is(value, JSON_OBJECT);
-    return container ? json_token_of(value)->count : 0;
-}
-
-struct json json_first(struct json container)
-{
-    return json_count(container) ? (struct json){container.doc, container.at + 1} : ABSENT;
-}
-
-struct json json_next(struct json value)
-{
-    if (!json_present(value) || !json_token_of(value)->next)
-        return ABSENT;
-    return (struct json){value.doc, json_token_of(value)->next};
 }
 
 struct json json_member(struct json object, const char *name)
@@ -157,14 +111,6 @@ bool json_read_string(struct json value, struct buf *out)
         json_add_unescaped(out, json_inside(value));
     else
         buf_add_span(out, json_inside(value));
-    return true;
-}
-
-bool json_plain_string(struct json value, struct span *out)
-{
-    if (!json_is(value, JSON_STRING) || json_has_escapes(value))
-        return false;
-    *out = json_inside(value);
     return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/span.h"
+#include "core/json/tape.h"
 
 enum json_type {
     JSON_NUMBER,
@@ -67,23 +68,63 @@ static inline bool json_present(struct json value)
     return value.doc != NULL;
 }
 
-bool json_is(struct json value, enum json_type type); /* false when absent */
-enum json_type json_type(struct json value);          /* JSON_NULL when absent */
+/* Readers of items call these a hundred times for each, so they are inline. */
+
+static inline const struct json_token *json_token_of(struct json value)
+{
+    return &value.doc->tokens[value.at];
+}
+
+/* The types of values by their first bytes; all other bytes begin a number. */
+extern const uint8_t json_types[UINT8_MAX + 1];
+
+/* JSON_NULL when absent. */
+static inline enum json_type json_type(struct json value)
+{
+    return json_present(value) ? json_types[(uint8_t)value.doc->text[json_token_of(value)->offset]]
+                               : JSON_NULL;
+}
+
+/* False when absent. */
+static inline bool json_is(struct json value, enum json_type type)
+{
+    return json_present(value) && json_type(value) == type;
+}
 
 /* The bytes of the value in the text, quotes and brackets included. */
-struct span json_raw(struct json value);
+static inline struct span json_raw(struct json value)
+{
+    if (!json_present(value))
+        return span_of("", 0);
+    return span_of(value.doc->text + json_token_of(value)->offset, json_token_of(value)->size);
+}
+
 size_t json_offset(struct json value);
 
 /* The number of elements of an array, or members of an object; 0 for other values. */
-size_t json_count(struct json value);
+static inline size_t json_count(struct json value)
+{
+    bool container = json_is(value, JSON_ARRAY) || json_is(value, JSON_OBJECT);
+    return container ? json_token_of(value)->count : 0;
+}
 
 /* Walks a container: the first element (of an object, the first member's name), and the one behind
  * VALUE; absent at the end. A member's value follows its name: for (struct json name =
  * json_first(object); json_present(name); name = json_next(value)) { struct json value =
  * json_next(name); …
  */
-struct json json_first(struct json container);
-struct json json_next(struct json value);
+static inline struct json json_first(struct json container)
+{
+    bool is_empty = json_count(container) == 0;
+    return is_empty ? (struct json){NULL, 0} : (struct json){container.doc, container.at + 1};
+}
+
+static inline struct json json_next(struct json value)
+{
+    if (!json_present(value) || !json_token_of(value)->next)
+        return (struct json){NULL, 0};
+    return (struct json){value.doc, json_token_of(value)->next};
+}
 
 /* The value of the member NAME, compared byte by byte after unescaping; the first one, if
  * several have it; absent if none has, or if OBJECT is not an object. */
@@ -101,7 +142,14 @@ bool json_string_is(struct json value, struct span text);
 bool json_read_string(struct json value, struct buf *out);
 
 /* The bytes of a string without escapes, in place; false for any other value. */
-bool json_plain_string(struct json value, struct span *out);
+static inline bool json_plain_string(struct json value, struct span *out)
+{
+    if (!json_is(value, JSON_STRING) || json_token_of(value)->count)
+        return false;
+    struct span raw = json_raw(value);
+    *out = span_of(raw.data + 1, raw.size - 2);
+    return true;
+}
 
 /* A number written without fraction or exponent, within int64_t; false for any other value. */
 bool json_read_int(struct json value, int64_t *out);

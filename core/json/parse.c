@@ -120,6 +120,9 @@ static bool parse_skip_space(struct json_parser *parser)
 /* The same, where the text must not end. */
 static bool parse_skip_to_more(struct json_parser *parser)
 {
+    char c = parser->at < parser->end ? *parser->at : ' ';
+    if (c > ' ' && c != '/')
+        return true;
     if (!parse_skip_space(parser))
         return false;
     return parser->at < parser->end || parse_fail(parser, parser->end, "the text ends too early");

@@ -1,4 +1,4 @@
-/* The tape, written by core/json/parse.c and read by core/json/json.c. A container's tokens follow
+/* The tape, written by core/json/parse.c and read by core/json/json.h. A container's tokens follow
  * it without a gap. Each token has the next one of its container, so a value is skipped in one
  * step. */
 #ifndef DDBFS_CORE_JSON_TAPE_H

@@ -75,6 +75,7 @@ void json_write_string(struct buf *out, struct span text)
 {
     const char *at = text.size ? text.data : "";
     const char *end = at + text.size;
+    buf_reserve(out, text.size + 2); /* all, if no byte needs an escape */
     buf_add_char(out, '"');
     while (at < end) {
         const char *stop = write_skip_writable(at, end);

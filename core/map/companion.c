@@ -52,6 +52,8 @@ static size_t companion_find_columns(struct span name, struct span ending)
 enum companion companion_split(struct span *name, struct span *columns)
 {
     *columns = span_text("");
+    if (!name->size || !memchr(name->data, '@', name->size)) /* each ending has one */
+        return COMPANION_NONE;
     for (enum companion c = COMPANION_TYPED; c < COMPANION_END; c++) {
         struct span ending = span_text(companion_ending(c));
         if (span_ends(*name, ending) && name->size > ending.size) {
