@@ -46,6 +46,7 @@ struct mount {
     uid_t uid;                   /* the owner of all files */
     gid_t gid;
     mode_t umask;
+    unsigned refreshes; /* each ends the sharing of reads that began before it */
     int64_t started_ms;
     int64_t dated_ms; /* the date of a node that has no date: the start, by the wall clock */
     struct fuse_session *session; /* owned */

@@ -13,9 +13,13 @@
  * the same name. It may be one of a thousand pages. */
 enum { ABANDONED_MS = 1000 };
 
+static void parked_release_followers(struct parked *parked);
+
 static void parked_free(struct parked *parked)
 {
     list_remove(&parked->list_node);
+    list_remove(&parked->follower_node);
+    parked_release_followers(parked);
     tree_resolve_cancel(parked->resolution);
     tree_cancel(parked->call);
     account_release(parked->account);
@@ -109,7 +113,11 @@ static void parked_on_abandoned_timer(void *arg)
 {
     struct parked *parked = arg;
     parked->abandoned = NULL;
-    parked_free(parked);
+    if (!list_is_empty(&parked->followers))
+        parked->abandoned = loop_add_timer(parked->mount->app->loop, ABANDONED_MS,
+                                           parked_on_abandoned_timer, parked);
+    if (!parked->abandoned)
+        parked_free(parked);
 }
 
 /* After an interrupt the response may still come, for the callers that the kernel admits one by one
@@ -135,7 +143,7 @@ static void parked_on_abandoned(void *arg, int error)
 static int64_t parked_moved_ms(const void *arg)
 {
     const struct parked *parked = arg;
-    return tree_call_moved_ms(parked->call);
+    return tree_call_moved_ms((parked->leader ? parked->leader : parked)->call);
 }
 
 /* In an outage a look-up may get the entry of an older listing. False without one. */
@@ -164,6 +172,13 @@ static void parked_on_file(void *arg, const struct tree_file *file, const struct
 {
     struct parked *parked = arg;
     parked->call = NULL;
+    /* A caller's own limit does not concern its followers: the first of them makes the file. */
+    while (!list_is_empty(&parked->followers) && !(err && error_is_of_caller(err))) {
+        struct parked *each = LIST_FIRST(&parked->followers, struct parked, follower_node);
+        list_remove(&each->follower_node);
+        each->leader = NULL;
+        parked_on_file(each, file, err);
+    }
     if (err && parked_reply_stale(parked, err))
         return;
     account_finish(parked->account, err ? error_errno(err->kind) : 0);
@@ -178,11 +193,39 @@ static void parked_on_file(void *arg, const struct tree_file *file, const struct
     parked_free(parked);
 }
 
+/* The oldest that makes the same file of a listing; NULL: none. */
+static struct parked *parked_find_leader(const struct parked *parked)
+{
+    struct parked *found = NULL;
+    LIST_EACH (struct parked, each, &parked->mount->parked, list_node)
+        if (each != parked && each->call && each->node == parked->node &&
+            each->refreshes == parked->refreshes && each->place->kind == PLACE_LIST_FILE &&
+            span_equal(each->name, parked->name))
+            found = each;
+    return found;
+}
+
+/* All callers of one file of a listing get it from one reading of the listing. */
 static bool parked_read_file(struct parked *parked)
 {
     account_note_read(parked->account, parked->place);
+    parked->leader = parked->place->kind == PLACE_LIST_FILE ? parked_find_leader(parked) : NULL;
+    if (parked->leader) {
+        list_append(&parked->leader->followers, &parked->follower_node);
+        return true;
+    }
     parked->call = tree_read(&parked->account->tree, parked->place, parked_on_file, parked);
     return parked->call;
+}
+
+/* The first of them makes the file, and leads the others. */
+static void parked_release_followers(struct parked *parked)
+{
+    LIST_EACH_SAFE (struct parked, each, &parked->followers, follower_node) {
+        list_remove(&each->follower_node);
+        if (!parked_read_file(each))
+            parked_fail(each, ENOMEM);
+    }
 }
 
 static void parked_on_place(void *arg, struct place *place, const struct error *err)
@@ -241,6 +284,7 @@ static struct parked *parked_new(struct mount *mount, const struct parked *wante
         memcpy(name, wanted->name.data, wanted->name.size);
     parked->name = span_of(name, wanted->name.size);
     parked->mount = mount;
+    parked->refreshes = mount->refreshes;
     nodes_pin(parked->node);
     list_prepend(&mount->parked, &parked->list_node);
     return parked;

@@ -33,7 +33,11 @@ struct parked {
     struct tree_resolution *resolution; /* first, unless PLACE is known */
     struct tree_call *call;             /* then */
     struct loop_timer *abandoned;       /* ends the work after the caller has gone away */
-    struct list_node list_node;         /* in the mount's list */
+    struct list_node list_node;         /* in the mount's list, the newest first */
+    unsigned refreshes;                 /* of the mount when this began */
+    struct parked *leader; /* NULL, or it makes the same file of a listing, and serves this, too */
+    struct list followers; /* those that it leads, by FOLLOWER_NODE */
+    struct list_node follower_node;
 };
 
 /* Reads the file that WANTED describes (a template: NODE, PLACE which is taken, NAME which is

@@ -260,6 +260,7 @@ void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req)
 {
     struct mount *mount = refresh->mount;
     struct refresh_job *job = refresh_job_new(refresh);
+    mount->refreshes++;
     cache_drop(mount->app->cache);
     walks_drop(mount->app->walks);
     catalog_forget(mount->app->catalog);

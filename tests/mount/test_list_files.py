@@ -4,10 +4,14 @@ import concurrent.futures
 import errno
 import json
 import os
+import signal
+import subprocess
 import threading
+import time
 
 import pytest
 
+from harness import mounts
 from harness.rows import rows
 
 SHOP = "prod/shops/cool-store.myshopify.com"
@@ -130,3 +134,58 @@ def test_a_summary_that_would_be_too_large_says_what_else_there_is(mount, branch
         (m / f"{path}@summary").read_bytes()
     assert caught.value.errno == errno.EFBIG
     assert "the summary of the attributes would need more than" in m.errors()
+
+
+def asked_together(m, proxy, path, readers):
+    """READERS of PATH, whose name the kernel knew, all of them waiting for the same Query; and an event that answers it."""
+    os.stat(m / path)
+    time.sleep(1.2)  # the time of the name
+    m.proxy.clear()
+    go_on = threading.Event()
+    proxy.fault("delay", op="Query", seconds=60, times=99, until=lambda _: go_on.is_set())
+    started = []
+    for number in range(readers):
+        started.append(subprocess.Popen(["cat", m / path], stdout=subprocess.PIPE))
+        mounts.wait_until(lambda: len(m.stats()["waiting"]) == number + 1, "the reader")  # noqa: B023
+    return started, go_on
+
+
+@pytest.fixture
+def brief(make_map):
+    return make_map(lambda text: text.replace('"mtime"', '"ttl": 1, "mtime"'))
+
+
+@pytest.mark.parametrize("kept", ["in memory", "on disk"])
+def test_readers_at_once_share_one_reading(mount, branch, proxy, brief, kept):
+    path, names = branch.put_jobs(40 if kept == "in memory" else 250, padding=0 if kept == "in memory" else 10_000)
+    m = mount("--cache-size", "1M", "--timeout", "60", map_file=brief)
+    readers, go_on = asked_together(m, proxy, f"{path}@jsonl", 4)
+    go_on.set()
+    assert all(each.communicate()[0].count(b"\n") == len(names) for each in readers)
+    assert m.counts()["Query"] == (1 if kept == "in memory" else 3)
+    mine = [line for line in m.ledger() if line["program"] == "cat"]
+    assert sorted(line["requests"] for line in mine) == [0, 0, 0, m.counts()["Query"]]
+
+
+def test_the_others_still_get_it_when_the_first_goes_away(mount, branch, proxy, brief):
+    path, names = branch.put_jobs(250, padding=10_000)
+    m = mount("--cache-size", "1M", "--timeout", "60", map_file=brief)
+    (first, *others), go_on = asked_together(m, proxy, f"{path}@jsonl", 3)
+    first.send_signal(signal.SIGINT)
+    assert first.wait(10) == -signal.SIGINT
+    time.sleep(2.5)  # longer than work without any reader goes on
+    go_on.set()
+    assert all(each.communicate()[0].count(b"\n") == len(names) for each in others)
+    assert m.counts()["Query"] == 3
+
+
+def test_a_reader_after_a_refresh_does_not_get_what_was_asked_before(mount, branch, proxy, brief):
+    path, names = branch.put_jobs(40)
+    m = mount("--cache-size", "1M", "--timeout", "60", map_file=brief)
+    (first,), go_on = asked_together(m, proxy, f"{path}@jsonl", 1)
+    m.refresh(f"{path}@count")
+    later = subprocess.Popen(["cat", m / f"{path}@jsonl"], stdout=subprocess.PIPE)
+    mounts.wait_until(lambda: len(m.stats()["waiting"]) == 2, "the second reader")
+    go_on.set()
+    assert all(each.communicate()[0].count(b"\n") == len(names) for each in (first, later))
+    assert m.counts()["Query"] == 2
