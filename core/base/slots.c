@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { FIRST_CAPACITY = 64 };
+enum { FIRST_CAPACITY = 16 };
 
 void slots_clean_up(struct slots *slots)
 {
@@ -63,11 +63,11 @@ uint32_t slots_find(const struct slots *slots, uint32_t hash, slots_is_fn *is, c
     return slots_seek(slots, hash, is, wanted, &compared)->number - 1;
 }
 
-/* At least half of the slots stay free. */
+/* At least a quarter of the slots stays free. */
 static bool slots_grow(struct slots *slots)
 {
     size_t capacity = slots->capacity ? 2 * slots->capacity : FIRST_CAPACITY;
-    if (2 * (slots->count + 1) <= slots->capacity)
+    if (4 * (slots->count + 1) <= 3 * slots->capacity)
         return true;
     struct slot *grown = calloc(capacity, sizeof *grown);
     if (!grown)

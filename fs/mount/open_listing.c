@@ -6,6 +6,7 @@
 #include "core/base/arena.h"
 #include "core/base/dict.h"
 #include "core/base/printable.h"
+#include "core/base/slots.h"
 #include "core/read/resolve.h"
 #include "fs/mount/account.h"
 #include "fs/mount/control.h"
@@ -71,8 +72,7 @@ struct open_listing {
     size_t names_bytes;         /* their memory */
     struct open_entry *entries; /* owned, in the order of their offsets */
     size_t count, capacity;
-    uint32_t *slots;             /* owned: entries by their names, as numbers from 1 on; 0: free */
-    size_t slot_count;           /* a power of two, more than half of them free */
+    struct slots slots;          /* the numbers of entries by their names */
     size_t page;                 /* the beginning of the latest page */
     size_t memory;               /* reported to the budget */
     bool is_forgotten;           /* its entries may be old: only names are used */
@@ -91,7 +91,7 @@ struct open_listing {
 
 struct listings {
     struct mount *mount;
-    struct dict_seed seed; /* of the slots */
+    struct dict_seed seed; /* of the hashes of names */
     struct list list;      /* of struct open_listing, owned; the newest first */
 };
 
@@ -173,7 +173,7 @@ static void open_listing_become(struct open_listing *listing, enum open_listing_
 static void open_listing_count_memory(struct open_listing *listing)
 {
     size_t memory = sizeof *listing + listing->capacity * sizeof *listing->entries +
-                    listing->slot_count * sizeof *listing->slots + listing->names_bytes +
+                    listing->slots.capacity * sizeof(struct slot) + listing->names_bytes +
                     (size_t)3 * OVERHEAD;
     size_t before = listing->memory;
     listing->memory = memory;
@@ -220,7 +220,7 @@ static void open_listing_free(struct open_listing *listing)
     place_destroy(listing->place);
     budget_remove(&mount->budget, BUDGET_LISTINGS, listing->memory);
     arena_clean_up(&listing->names);
-    free(listing->slots);
+    slots_clean_up(&listing->slots);
     free(listing->entries);
     free(listing);
 }
@@ -277,44 +277,46 @@ bool listings_wait_for(const struct listings *listings, const struct node *node)
 
 /* Entries by their names. */
 
-/* The slot of the entry NAME, or the free one for it. */
-static uint32_t *open_listing_slot_of(const struct open_listing *listing, struct span name)
+struct named_entry {
+    const struct open_listing *listing;
+    struct span name;
+};
+
+static bool open_listing_is_named(const void *wanted, uint32_t number)
 {
-    size_t mask = listing->slot_count - 1;
-    size_t at = dict_hash(listing->all->seed, name) & mask;
-    while (listing->slots[at] &&
-           !span_equal(open_entry_name(&listing->entries[listing->slots[at] - 1]), name))
-        at = (at + 1) & mask;
-    return &listing->slots[at];
+    const struct named_entry *named = wanted;
+    return span_equal(open_entry_name(&named->listing->entries[number]), named->name);
+}
+
+static uint32_t open_listing_hash_name(const struct open_listing *listing, struct span name)
+{
+    return (uint32_t)dict_hash(listing->all->seed, name);
 }
 
 static struct open_entry *open_listing_find_entry(const struct open_listing *listing,
                                                   struct span name)
 {
-    uint32_t number = listing->slot_count ? *open_listing_slot_of(listing, name) : 0;
-    return number ? &listing->entries[number - 1] : NULL;
+    struct named_entry wanted = {listing, name};
+    uint32_t number = slots_find(&listing->slots, open_listing_hash_name(listing, name),
+                                 open_listing_is_named, &wanted);
+    return number == SLOTS_NONE ? NULL : &listing->entries[number];
 }
 
-static bool open_listing_make_room(struct open_listing *listing)
+/* Makes room for the entry NAME, which is the next. False when memory ran out. */
+static bool open_listing_make_room(struct open_listing *listing, struct span name)
 {
-    if (listing->count < listing->capacity)
-        return true;
-    size_t capacity = listing->capacity ? listing->capacity * 2 : 16;
-    struct open_entry *entries = realloc(listing->entries, capacity * sizeof *entries);
-    if (entries)
+    struct named_entry wanted = {listing, name};
+    uint32_t before;
+    if (listing->count == listing->capacity) {
+        size_t capacity = listing->capacity ? listing->capacity * 2 : 16;
+        struct open_entry *entries = realloc(listing->entries, capacity * sizeof *entries);
+        if (!entries)
+            return false;
         listing->entries = entries;
-    uint32_t *slots = calloc(capacity * 2, sizeof *slots);
-    if (!entries || !slots) {
-        free(slots);
-        return false;
+        listing->capacity = capacity;
     }
-    free(listing->slots);
-    listing->slots = slots;
-    listing->slot_count = capacity * 2;
-    listing->capacity = capacity;
-    for (size_t i = 0; i < listing->count; i++)
-        *open_listing_slot_of(listing, open_entry_name(&listing->entries[i])) = (uint32_t)i + 1;
-    return true;
+    return slots_put(&listing->slots, open_listing_hash_name(listing, name), open_listing_is_named,
+                     &wanted, (uint32_t)listing->count, &before);
 }
 
 /* A copy of NAME for an entry without a node; NULL when memory ran out. */
@@ -329,7 +331,7 @@ static bool open_listing_add_entry(struct open_listing *listing, struct span nam
                                    bool is_directory, struct node *node, int64_t good_until_ms)
 {
     const char *text = node ? NULL : open_listing_copy_name(listing, name);
-    if ((!node && !text) || !open_listing_make_room(listing)) {
+    if ((!node && !text) || !open_listing_make_room(listing, name)) {
         nodes_unpin(open_listing_mount_of(listing)->nodes, node);
         return false;
     }
@@ -345,7 +347,6 @@ static bool open_listing_add_entry(struct open_listing *listing, struct span nam
         entry->node = node;
     else
         entry->name = text;
-    *open_listing_slot_of(listing, name) = (uint32_t)listing->count;
     return true;
 }
 
