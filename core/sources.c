@@ -12,7 +12,7 @@
 #include "core/dynamo/request_print.h"
 #include "core/net/http.h"
 #include "core/source/batching.h"
-#include "core/source/both_ends.h"
+#include "core/source/ranges.h"
 
 enum { MAX_CONNECTIONS = 16 };
 
@@ -317,7 +317,7 @@ static bool sources_stack(struct sources *sources, struct open_source *opened,
         return error_no_memory(err);
     opened->source = source;
     if (options->slow_page_ms >= 0)
-        source = both_ends_new(&(struct both_ends_options){
+        source = ranges_new(&(struct ranges_options){
             .source = source, .loop = options->loop, .slow_ms = options->slow_page_ms});
     if (!source)
         return error_no_memory(err);

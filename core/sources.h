@@ -21,7 +21,7 @@ struct sources_options {
     struct aws_options over; /* the command line's; they override the map's */
     const char *user_agent;
     bool may_scan;        /* see struct dynamo_options */
-    int64_t slow_page_ms; /* queries whose pages take as long are read from both ends; -1: none */
+    int64_t slow_page_ms; /* queries whose pages take as long are read in ranges; -1: none */
     mfa_prompt_fn
         *ask_code; /* reads a code of an MFA device from the user, when an environment is
                     * opened that needs one; it may block. NULL: codes are not available */

@@ -163,7 +163,7 @@ void cost_add(struct cost *cost, const struct cost *more)
     cost->described |= more->described;
     cost->consistent |= more->consistent;
     cost->filters |= more->filters;
-    cost->both_ends |= more->both_ends;
+    cost->parallel |= more->parallel;
     cost->rcu.least += more->rcu.least;
     cost->rcu.most += more->rcu.most;
     cost->rcu.scan += more->rcu.scan;
@@ -214,12 +214,13 @@ bool cost_write_exception(const struct cost *cost, struct buf *out)
         buf_add_text(out, ", or the items do not fit one page");
     if (cost->passes_over && cost->ties)
         buf_add_text(out, ", or many items share the last one's sort key");
-    if (cost->both_ends)
-        buf_printf(out,
-                   "%sat most 2 more pages, only if pages are slow and all are read: the query is "
-                   "then read from both ends",
-                   cost->passes_over ? "; " : "");
-    return cost->passes_over || cost->both_ends;
+    if (cost->parallel)
+        buf_printf(
+            out,
+            "%sat most twice as many requests and 12 more, for 1 RCU and one item each, only "
+            "if pages are slow and all are read: several parts are then read at the same time",
+            cost->passes_over ? "; " : "");
+    return cost->passes_over || cost->parallel;
 }
 
 void cost_write_json(const struct cost *cost, struct buf *out)
@@ -227,9 +228,9 @@ void cost_write_json(const struct cost *cost, struct buf *out)
     buf_printf(out,
                "{\"requests\": %u, \"paged_queries\": %u, \"queries_that_may_pass_over\": %u, "
                "\"per_100_records\": %d, \"per_100_tables\": %d, \"descriptions\": %d, "
-               "\"scans\": %u, \"pages_of_both_ends\": %d}",
+               "\"scans\": %u, \"reads_in_parallel\": %s}",
                cost->requests, cost->pages, cost->passes_over, cost->batches, cost->tables,
-               cost->described, cost->scans, cost->both_ends ? 2 : 0);
+               cost->described, cost->scans, cost->parallel ? "true" : "false");
 }
 
 /* The bounds that are not 0, in the order in which they are printed. A further page is printed by

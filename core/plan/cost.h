@@ -25,7 +25,7 @@ struct cost {
     unsigned scans;  /* segments of a table: one for each page, at least one for each segment */
     bool described;  /* one for the table's description, at most once a minute */
     bool consistent; /* RCU count double */
-    bool both_ends;  /* at most two further pages, where it is read from both ends */
+    bool parallel;   /* further requests, where it is read in ranges at the same time */
     bool filters;    /* items that a filter removes are read all the same */
     struct cost_rcu rcu;
 };

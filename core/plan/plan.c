@@ -391,8 +391,8 @@ static void plan_price_steps(struct plan *plan, const struct plan_subject *subje
     if (plan->index_suffices)
         cost_of_index_alone(&plan->cost);
     plan->cost.filters |= plan->selection && plan->selection->filter;
-    plan->cost.both_ends = whole && plan->kind == PLAN_LIST && read_has_two_ends(plan->query) &&
-                           !(plan->selection && plan->selection->limit > 0);
+    plan->cost.parallel = whole && plan->kind == PLAN_LIST && read_is_divisible(plan->query) &&
+                          !(plan->selection && plan->selection->limit > 0);
 }
 
 static bool plan_make_steps(struct plan *plan, const struct plan_subject *subject,

@@ -118,7 +118,7 @@ static void listing_log_unmatched(const struct tree_listing *listing)
                  "no item matches the filter, and %zu %s read%s; add \"@summary\" to the listing's "
                  "path to see the attributes and values",
                  read, read == 1 ? "was" : "were",
-                 listing->stats.read_twice ? ", some of them twice, from both ends" : "");
+                 listing->stats.read_twice ? ", some of them twice" : "");
 }
 
 void listing_deliver(struct tree_listing *listing, size_t from, size_t count)

@@ -142,7 +142,7 @@ struct tree_list_stats {
     size_t entries;      /* items of the query that count */
     uint64_t counted;    /* of these, those that the source only counted */
     size_t read;         /* all that the source read */
-    bool read_twice;     /* some of these may have been read twice, from both ends */
+    bool read_twice;     /* some of these may have been read twice */
     size_t skipped;      /* whole items of no kind that the map declares */
     unsigned pages;      /* of the query */
     unsigned requests;   /* for these pages, retries included */

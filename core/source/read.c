@@ -159,45 +159,56 @@ static bool read_is_constant(const struct read *read, struct span attribute)
     return false;
 }
 
-bool read_has_two_ends(const struct read *read)
+const struct cond *read_sort_cond(const struct read *read)
 {
-    if (read->kind != READ_QUERY || read->limit > 0 || read->counts || read->sort_count == 0)
+    for (size_t i = 0; i < read->where_count; i++)
+        if (span_equal(read->where[i].attribute, read->sort[0]))
+            return &read->where[i];
+    return NULL;
+}
+
+bool read_is_divisible(const struct read *read)
+{
+    if (read->kind != READ_QUERY || read->limit > 0 || read->counts || read->sort_count != 1 ||
+        read_is_constant(read, read->sort[0]))
         return false;
     if (!read->index)
         return true;
-    for (size_t i = 0; i < read->sort_count; i++)
-        if (!read_has_name(read->own_key, read->own_key_count, read->sort[i]))
-            return false;
+    if (!read_has_name(read->own_key, read->own_key_count, read->sort[0]))
+        return false;
     for (size_t i = 0; i < read->own_key_count; i++)
-        if (!read_has_name(read->sort, read->sort_count, read->own_key[i]) &&
+        if (!span_equal(read->own_key[i], read->sort[0]) &&
             !read_is_constant(read, read->own_key[i]))
             return false;
     return true;
 }
 
-struct read *read_reversed(const struct read *read)
+struct read *read_copy(const struct read *read, const struct cond *sort)
 {
-    struct read *back = read_new(read->kind, read->table, read->index);
-    if (!back)
+    const struct cond *replaced = sort ? read_sort_cond(read) : NULL;
+    struct read *copy = read_new(read->kind, read->table, read->index);
+    if (!copy)
         return NULL;
-    const char *pattern = arena_text(&back->arena, span_text(read->pattern));
-    back->pattern = pattern ? pattern : "";
-    back->descending = !read->descending;
-    back->consistent = read->consistent;
-    back->once = true;
+    const char *pattern = arena_text(&copy->arena, span_text(read->pattern));
+    copy->pattern = pattern ? pattern : "";
+    copy->descending = read->descending;
+    copy->consistent = read->consistent;
     for (size_t i = 0; i < read->where_count; i++)
-        read_add_where(back, &read->where[i]);
+        if (&read->where[i] != replaced)
+            read_add_where(copy, &read->where[i]);
+    if (sort)
+        read_add_where(copy, sort);
     for (size_t i = 0; i < read->filter_count; i++)
-        read_add_filter(back, &read->filter[i]);
+        read_add_filter(copy, &read->filter[i]);
     for (size_t i = 0; i < read->sort_count; i++)
-        read_add_sort(back, read->sort[i]);
+        read_add_sort(copy, read->sort[i]);
     for (size_t i = 0; i < read->own_key_count; i++)
-        read_add_own_key(back, read->own_key[i]);
+        read_add_own_key(copy, read->own_key[i]);
     for (size_t i = 0; i < read->attribute_count; i++)
-        read_add_attribute(back, read->attributes[i]);
-    if (!read_failed(back))
-        return back;
-    read_destroy(back);
+        read_add_attribute(copy, read->attributes[i]);
+    if (!read_failed(copy))
+        return copy;
+    read_destroy(copy);
     return NULL;
 }
 

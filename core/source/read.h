@@ -90,12 +90,15 @@ void read_destroy(struct read *read); /* NULL is fine */
 /* Whether building it ran out of memory, or of room; then it must not be started. */
 bool read_failed(const struct read *read);
 
-/* Whether a query for all of its items gives the same items when it is read from its end: no two
- * items share a place, and no item changes its place. That is so if the order is that of the
- * table's own key alone, and the rest of that key is the same for all items. */
-bool read_has_two_ends(const struct read *read);
-/* Such a query in the opposite order, and optional (once); NULL when memory ran out. */
-struct read *read_reversed(const struct read *read);
+/* Whether a query for all of its items gives the same items when parts of it are read in any order:
+ * no two items share a place, and no item changes its place. That is so if the order is that of the
+ * table's own key alone, by one attribute, and the rest of that key is the same for all items. */
+bool read_is_divisible(const struct read *read);
+/* A copy of a query. With SORT, that replaces its condition on the sort key. NULL when memory ran
+ * out. */
+struct read *read_copy(const struct read *read, const struct cond *sort);
+/* The condition of a query on its only sort attribute; NULL: none. */
+const struct cond *read_sort_cond(const struct read *read);
 
 /* Each copies its arguments into the Read. */
 void read_set_pattern(struct read *read, const char *table, const char *path);

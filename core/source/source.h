@@ -91,7 +91,7 @@ struct source {
 };
 
 /* The order in which core/sources.c stacks sources, from the service outwards. */
-enum source_layer { SOURCE_SERVICE, SOURCE_BATCHING, SOURCE_BOTH_ENDS };
+enum source_layer { SOURCE_SERVICE, SOURCE_BATCHING, SOURCE_RANGES };
 
 /* One Read under way. Each source embeds it, first, in a struct of its own. */
 struct source_call {
@@ -116,7 +116,7 @@ struct source_stats {
     struct spent spent;  /* RCU that were consumed */
     uint64_t hedged;     /* requests that were sent twice because the response was late */
     uint64_t hedges_won; /* of these, those whose second response came first */
-    uint64_t both_ends;  /* queries that were read from both ends */
+    uint64_t parallel;   /* queries that were read in ranges */
 };
 
 /* Where the keys of a Read by keys come from. A Read whose keys are not known yet holds one all

@@ -81,7 +81,7 @@ static bool app_open_parts(struct app *app, size_t cache_bytes, struct error *er
         .user_agent = "ddbfs/" DDBFS_VERSION,
         .ask_code = options->unattended ? NULL : prompt_for_code,
         .may_scan = options->allow_scan,
-        .slow_page_ms = options->both_ends_ms,
+        .slow_page_ms = options->parallel_ms,
     };
     app->sources = sources_new(&sources);
     struct catalog_options catalog = {

@@ -166,12 +166,12 @@ static bool option_set_max_rcu_per_process(struct options *options, const char *
     return option_parse_rcu(value, &options->max_rcu_per_process);
 }
 
-static bool option_set_both_ends(struct options *options, const char *value)
+static bool option_set_parallel(struct options *options, const char *value)
 {
     char *end;
     unsigned long number = strtoul(value, &end, 10);
     bool no = strcmp(value, "no") == 0;
-    options->both_ends_ms = no ? -1 : (int64_t)number;
+    options->parallel_ms = no ? -1 : (int64_t)number;
     return no || (value[0] >= '0' && value[0] <= '9' && *end == '\0' && number <= 60000);
 }
 
@@ -417,13 +417,14 @@ const struct option option_table[] = {
      .commands = "mount",
      .initial = "0",
      .help = "in an outage, show results that are older than their ttl by at most this"},
-    {.name = "both-ends",
+    {.name = "parallel",
      .argument = "MS",
      .takes = "no, or 0 to 60000 milliseconds",
-     .set = option_set_both_ends,
+     .set = option_set_parallel,
      .commands = "mount ls cat",
      .initial = "3",
-     .help = "read a whole listing from both ends if a page takes this long; no: never"},
+     .help = "read several parts of a whole listing at the same time if a page takes this long; "
+             "no: never"},
     {.name = "hedge",
      .argument = "HOW",
      .one_of = "yes no",

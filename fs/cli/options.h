@@ -100,7 +100,7 @@ struct options {
     double max_rcu_per_process; /* in all; 0: unlimited */
     uint64_t cache_bytes;
     int64_t timeout_ms;
-    int64_t both_ends_ms;    /* listings with pages this slow are read from both ends; -1: none */
+    int64_t parallel_ms;     /* listings with pages this slow are read in ranges; -1: none */
     int64_t stale_ms;        /* 0: expired results are never shown */
     uint32_t sample;         /* items of each path */
     uint32_t sample_records; /* of `map`: items of each table; 0: none */

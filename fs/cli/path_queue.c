@@ -349,7 +349,7 @@ int path_queue_command(const struct options *options, char **paths, int count, i
     path_budget_init(&queue.budget, options);
     struct options own = mounted.options;
     if (queue.budget.allowed > 0 && (options->where || options->count || options->confirm_given))
-        own.both_ends_ms = -1; /* the other end would be read before the first prompt */
+        own.parallel_ms = -1; /* later parts would be read before the first prompt */
     bool ready = app_init_any(&app, &own, COMMAND_CACHE_BYTES);
     app.tree.payer = &queue.budget.payer;
     app.tree.names.table_is_file = true;

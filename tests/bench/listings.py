@@ -1,4 +1,4 @@
-"""Scenarios that read listings: by size, by the time of a page, from both ends, with their memory."""
+"""Scenarios that read listings: by size, by the time of a page, in parts, with their memory."""
 
 from bench import jobs, stand as stands
 from bench.results import Row, scenario

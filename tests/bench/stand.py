@@ -18,7 +18,7 @@ TRACEFS = pathlib.Path("/sys/kernel/tracing")
 EVENT = "events/fuse/fuse_request_send"
 PATIENCE_S = 30
 LONGEST_S = 300  # of a command
-SEQUENTIAL = ("--both-ends", "no")  # options of ddbfs: pages one after the other
+SEQUENTIAL = ("--parallel", "no")  # options of ddbfs: pages one after the other
 
 
 class Timing:

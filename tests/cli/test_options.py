@@ -527,18 +527,18 @@ def top_is_shown_so_often(bench):
         assert bench.text("top", "-n", "2", root).count("RCU/S") == 2
 
 
-@effect_of("--both-ends")
-def a_listing_is_read_from_its_end_too(bench):
+@effect_of("--parallel")
+def parts_of_a_listing_are_read_at_the_same_time(bench):
     things = bench.fixture("things")
     for number in range(20):
         things.put(f"{number:02}")
     bench.proxy.fault("page_size", op="Query", times=None, items=2)
-    for how, turned in (("0", True), ("no", False)):
+    for how, divided in (("0", True), ("no", False)):
         bench.proxy.clear()
-        bench.ddbfs("ls", "--both-ends", how, "/any/things/box", env=things.env)
-        assert any(not each.body.get("ScanIndexForward", True) for each in bench.proxy.requests) == turned
-    refused = bench.ddbfs("ls", "--both-ends", "yes", "/any/things/box", env=things.env, expect=2)
-    assert "--both-ends takes no, or 0 to 60000 milliseconds" in refused.stderr
+        bench.ddbfs("ls", "--parallel", how, "/any/things/box", env=things.env)
+        assert (len({each.body["KeyConditionExpression"] for each in bench.proxy.requests}) > 1) == divided
+    refused = bench.ddbfs("ls", "--parallel", "yes", "/any/things/box", env=things.env, expect=2)
+    assert "--parallel takes no, or 0 to 60000 milliseconds" in refused.stderr
 
 
 @effect_of("--allow-scan")

@@ -14,11 +14,11 @@ SHOP = "kl7a9h55-shopify-e513a8-4"
 ALL = f"/prod/jobs/by-index/shopify/{SHOP}/all"
 SETTINGS = "cool-store.myshopify.com"
 TABLE = "/tables/prod-ShopifyEntitiesTable/items/SHOP#cool-store.myshopify.com/"
-ONE_END = ["--both-ends", "no"]
+ONE_BY_ONE = ["--parallel", "no"]
 COMMANDS = {
-    "ls": ["ls", *ONE_END, ALL],
-    "cat": ["cat", *ONE_END, f"{ALL}@table/status"],
-    "--count": ["ls", *ONE_END, "--count", ALL],
+    "ls": ["ls", *ONE_BY_ONE, ALL],
+    "cat": ["cat", *ONE_BY_ONE, f"{ALL}@table/status"],
+    "--count": ["ls", *ONE_BY_ONE, "--count", ALL],
     "check": ["check", places.DEFAULT_MAP],
     "map": ["map", "--sample", TABLE],
     "diff": ["diff", f"/prod/shops/{SETTINGS}", f"/staging/shops/{SETTINGS}"],

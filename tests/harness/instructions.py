@@ -84,7 +84,7 @@ def instructions(program, environment, work):
         root.mkdir()
         tool = ["valgrind", "--tool=callgrind", f"--log-file={scratch}/log", f"--callgrind-out-file={scratch}/out"]
         # Nothing is requested twice, and no response is late because valgrind is slow.
-        words = ["mount", "-f", "--hedge", "no", "--both-ends", "no", "--timeout", "60", "--map", MAP, root]
+        words = ["mount", "-f", "--hedge", "no", "--parallel", "no", "--timeout", "60", "--map", MAP, root]
         daemon = subprocess.Popen([*tool, program, *words], env=environment, stdin=subprocess.DEVNULL,
                                   preexec_fn=servers.die_with_parent)  # fmt: skip
         try:

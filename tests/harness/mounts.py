@@ -107,7 +107,7 @@ class Mount:
         self.log_file = folder / "log"
         self.exit_code = 0  # what the daemon must end with; None: a test killed it
         # Nothing is asked twice, so that requests can be counted, unless a test wants it.
-        words = ["mount", "-f", "--hedge", "no", "--both-ends", "no", *options]
+        words = ["mount", "-f", "--hedge", "no", "--parallel", "no", *options]
         if map_file:
             words += ["--map", str(map_file)]
         with open(self.log_file, "ab") as log:

@@ -133,12 +133,12 @@ COMMANDS = ("ls", "cat", "explain", "mount", "check", "map", "policy", "config",
 
 
 def in_order(words):
-    """The same command, which reads no listing from both ends, so that a test can count requests, and
+    """The same command, which reads the pages of a listing one by one, so that a test can count requests, and
     tell pages apart, however slow the machine is; a test that wants it says so itself."""
     words = [os.fspath(word) for word in words]
     reads = next((word for word in words if word in COMMANDS), "") in ("ls", "cat")
-    reads = reads and not any(word.startswith("--both-ends") for word in words)
-    return ["--both-ends", "no", *words] if reads else words
+    reads = reads and not any(word.startswith("--parallel") for word in words)
+    return ["--parallel", "no", *words] if reads else words
 
 
 class Ddbfs:

@@ -359,11 +359,11 @@ static void answer(void *arg)
         return;
     }
     fake->pages++;
-    fake->descending_pages += call->base.read->descending;
-    bool turned = call->base.read->descending && fake->fail_descending_at &&
-                  fake->descending_pages == fake->fail_descending_at;
-    bool fails =
-        fake->error.kind != ERROR_NONE && (fake->down || fake->pages == fake->fail_at || turned);
+    fake->optional_pages += call->base.read->once;
+    bool is_optional = call->base.read->once && fake->fail_optional_at &&
+                       fake->optional_pages == fake->fail_optional_at;
+    bool fails = fake->error.kind != ERROR_NONE &&
+                 (fake->down || fake->pages == fake->fail_at || is_optional);
     charge(call, fails ? EXPENSE_FAILED : EXPENSE_ANSWERED);
     give_back(call);
     if (fails)
@@ -401,6 +401,13 @@ static bool ask(struct fake_call *call)
     call->delay_ms = first ? fake->slow_first_ms : fake->delay_ms;
     if (fake->seed && call->delay_ms > 1)
         call->delay_ms = 1 + draw(fake, (unsigned)call->delay_ms);
+    fake->asked++;
+    if (fake->is_serial || (fake->serial_from && fake->asked > fake->serial_from)) {
+        int64_t now_ms = loop_now_ms(fake->loop);
+        int64_t from_ms = fake->busy_until_ms > now_ms ? fake->busy_until_ms : now_ms;
+        fake->busy_until_ms = from_ms + call->delay_ms;
+        call->delay_ms = fake->busy_until_ms - now_ms;
+    }
     call->timer = loop_add_timer(fake->loop, call->delay_ms, answer, call);
     return call->timer;
 }

@@ -28,16 +28,20 @@ struct fake_source {
     bool parts_with_pages;         /* of queries, telling where they end */
     struct error error;            /* told instead of page number FAIL_AT, when it has a kind */
     unsigned fail_at;              /* counts all pages of all calls, from 1 */
-    unsigned fail_descending_at;   /* the same of queries in descending order; 0: never */
+    unsigned fail_optional_at;     /* the same of optional Reads (once); 0: never */
     bool down;                     /* it is told instead of every page */
     int64_t delay_ms;              /* so much later each page comes */
     int64_t slow_first_ms;         /* the very first one; 0: as the others */
+    bool is_serial;                /* one page at a time is under way, the others wait */
+    unsigned serial_from;          /* … from the request behind this number on; 0: never */
     bool no_memory;                /* starts nothing */
     bool *busy;                    /* set while it works on its own account; may be NULL */
 
     unsigned started, ended;
     unsigned pages; /* answered so far, errors included */
-    unsigned descending_pages;
+    unsigned optional_pages;
+    unsigned asked;
+    int64_t busy_until_ms;
     unsigned held, most_held; /* pages that somebody keeps */
     unsigned keys;            /* asked for by READ_ITEMS, all together */
     char last[512];           /* the last Read in words */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "core/source/batching.h"
-#include "core/source/both_ends.h"
+#include "core/source/ranges.h"
 #include "tests/unit/check.h"
 #include "tests/unit/fake_source.h"
 #include "tests/unit/virtual_clock.h"
@@ -24,7 +24,7 @@ struct scene {
     int single_results;
 };
 
-/* LAYERS from the service outwards: b for batching, e for both ends. */
+/* LAYERS from the service outwards: b for batching, r for ranges. */
 static void open_scene(struct scene *scene, const char *layers)
 {
     *scene = (struct scene){0};
@@ -42,9 +42,9 @@ static void open_scene(struct scene *scene, const char *layers)
     for (; *layers; layers++) {
         struct batching_options batching = {
             .source = scene->source, .loop = scene->loop, .deadline_ms = 10000};
-        struct both_ends_options ends = {
+        struct ranges_options ranges = {
             .source = scene->source, .loop = scene->loop, .slow_ms = SLOW_MS};
-        scene->source = *layers == 'b' ? batching_new(&batching) : both_ends_new(&ends);
+        scene->source = *layers == 'b' ? batching_new(&batching) : ranges_new(&ranges);
         CHECK(scene->source);
     }
 }
@@ -97,7 +97,7 @@ static struct read *read_one(int number)
     return read;
 }
 
-/* Returns the number of queries that were read from both ends. */
+/* Returns the number of queries that were read in ranges. */
 static uint64_t read_all_through(const char *layers)
 {
     struct scene scene;
@@ -130,18 +130,18 @@ static uint64_t read_all_through(const char *layers)
         read_destroy(reads[i]);
     }
     close_scene(&scene);
-    return stats.both_ends;
+    return stats.parallel;
 }
 
 static void test_every_order_gives_the_same_items(void)
 {
     CHECK_INT(read_all_through(""), 0);
     CHECK_INT(read_all_through("b"), 0);
-    CHECK_INT(read_all_through("be"), 1);
-    CHECK_INT(read_all_through("eb"), 1);
+    CHECK_INT(read_all_through("br"), 1);
+    CHECK_INT(read_all_through("rb"), 1);
     CHECK_INT(read_all_through("bb"), 0);
-    CHECK(read_all_through("ebe") >= 1);
-    CHECK(read_all_through("beb") == 1);
+    CHECK(read_all_through("rbr") >= 1);
+    CHECK(read_all_through("brb") == 1);
 }
 
 static void test_one_order_is_the_right_one(void)
@@ -149,7 +149,7 @@ static void test_one_order_is_the_right_one(void)
     static const struct {
         const char *layers;
         bool right;
-    } cases[] = {{"", true}, {"b", true}, {"e", true}, {"be", true}, {"eb", false}, {"bb", false}};
+    } cases[] = {{"", true}, {"b", true}, {"r", true}, {"br", true}, {"rb", false}, {"bb", false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct scene scene;
         open_scene(&scene, cases[i].layers);
