@@ -75,13 +75,24 @@ def count_keys(counter):
     counter.count("`ls -l` of 10,000 by an index with keys only", listed, {"BatchGetItem": 101, "Query": 2})
 
 
+def count_any_table(counter):
+    """Its description is read once."""
+    partition = counter.mounted.folder / f"tables/{jobs.TABLE}/items/SHOP#some"
+    grep = lambda: counter.stand.grep_ms(partition)  # noqa: E731
+    counter.count("`grep -r` of 10,000 of a table without a map", grep, {"DescribeTable": 1, "Query": 7})
+
+
+COUNTS = {count_files: (), count_listings: (), count_keys: (), count_any_table: ("--no-map",)}
+
+
 def count_all(stand):
     """A list of {"what", "service", "daemon", "right"}; a failure ends it, as a line that is not right."""
     found = []
     try:
         with stand.zero() as server, proxy.Proxy(server) as recorder, stands.Trace(stand.scratch) as trace:
-            for count in (count_files, count_listings, count_keys):
-                with stand.mount(recorder.url, *IN_ORDER) as mounted:
+            for count, options in COUNTS.items():
+                changes = {"AWS_PROFILE": "controller"}
+                with stand.mount(recorder.url, *IN_ORDER, *options, changes=changes) as mounted:
                     counter = Counter(stand, trace, recorder, mounted)
                     count(counter)
                     found += counter.found

@@ -224,6 +224,16 @@ def memory_of_cat(stand, curves, *rows):
                 curves.add("memory", "libcurl loop that parses and prints", jobs.SHOPS[shop], row.theirs[-1])
 
 
+@scenario(Row("most memory of a mount that reads `LIST@jsonl` of 300,000", "cat MNT/prod/jobs/all/most@jsonl; VmHWM",
+              server="zero_server --delay-ms 5 most=300000", unit="MB"))  # fmt: skip
+def memory_of_file(stand, _, row):
+    with stand.zero(5, shops=["most"]) as server:
+        for _ in stand.rounds(3, 1):
+            with stand.mount(server.url) as mounted:
+                stand.time("/bin/cat", mounted.path("all", "most@jsonl"))
+                row.ours.append(mounted.memory("VmHWM") / MB)
+
+
 # Time by number of items, beside other programs.
 
 

@@ -81,7 +81,8 @@ class Mount:
 
     def __init__(self, programs, environment, folder, *options):
         self.folder = folder
-        self.command = [str(programs.ddbfs), "mount", "-f", "--map", str(MAP), *options]
+        the_map = [] if "--no-map" in options else ["--map", str(MAP)]
+        self.command = [str(programs.ddbfs), "mount", "-f", *the_map, *options]
         self.environment = environment
 
     def __enter__(self):
@@ -248,7 +249,7 @@ class Stand:
             yield server
 
     def environment(self, url, changes=None):
-        return self.home.environment({"AWS_ENDPOINT_URL_DYNAMODB": url, **(changes or {})})
+        return self.home.environment({"AWS_ENDPOINT_URL_DYNAMODB": url, "DDBFS_MAP": None, **(changes or {})})
 
     def mount(self, url, *options, changes=None):
         return Mount(self.programs, self.environment(url, changes), self.scratch / "mnt", *options)
