@@ -29,6 +29,16 @@ def number(value, unit):
     return f"{digits} {unit}"
 
 
+def ratio_of(row):
+    if row["ratio"] is None:
+        return ""
+    return f"{row['ratio']:.2f}" if row["ratio"] >= 0.1 else f"{row['ratio']:.2g}"
+
+
+def code(text):
+    return f"`{text}`" if text else ""
+
+
 def verdict(row):
     if row["failed"]:
         return f"failed: {row['failed']}"
@@ -39,7 +49,7 @@ def result_line(row):
     cells = [row["name"]]
     for side in ("ours", "theirs"):
         cells.append(number(row[side]["value"], row["unit"]) if row[side] else "")
-    cells.append(f"{row['ratio']:.2f}" if row["ratio"] is not None else "")
+    cells.append(ratio_of(row))
     return "| " + " | ".join([*cells, row["goal"], verdict(row)]).replace("\n", " ") + " |"
 
 
@@ -62,8 +72,8 @@ def command_line(row):
             low, high = (number(row[side][end], row["unit"]) for end in ("low", "high"))
             spread.append(f"{name} {low} to {high}")
     how = f"{row['statistic']} of {row['ours']['samples']}" if row["ours"] else ""
-    peer = row["peer"] + (f": `{row['peer_command']}`" if row["peer_command"] else "")
-    cells = [row["name"], f"`{row['server']}`", f"`{row['command']}`", peer, "; ".join(filter(None, [how, *spread, row["note"]]))]
+    peer = row["peer"] + (f": {code(row['peer_command'])}" if row["peer_command"] else "")
+    cells = [row["name"], code(row["server"]), code(row["command"]), peer, "; ".join(filter(None, [how, *spread, row["note"]]))]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -74,7 +84,7 @@ def commands(rows):
 
 
 def requests(counts):
-    lines = ["## Requests", "", "Counted by a recording proxy and by the kernel's tracepoint; they are the same in each run.", ""]
+    lines = ["## Requests", "", "Counted by a recording proxy and by the kernel's tracepoint. Those to the service are the same in each run.", ""]
     lines += ["| | to the service | to the mount |", "|---|---|---|"]
     for each in counts:
         wrong = "" if each["right"] else " **wrong**"

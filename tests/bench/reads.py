@@ -187,7 +187,7 @@ def while_listing(stand, _, lookup, cat):
 @scenario(listing_row("lookup", LOOKUP, 20))
 def while_listing_fast(stand, _, lookup):
     """More than one lookup of a hundred meets a page: how long it waits for the loop."""
-    during_listings(stand, 20, 1000, [(lookup, "stat")], stand.rounds(4, 2))
+    during_listings(stand, 20, 600, [(lookup, "stat")], stand.rounds(4, 2))
 
 
 def during_listings(stand, delay_ms, count, rows, rounds):

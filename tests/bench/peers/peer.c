@@ -12,6 +12,8 @@
 #define SECRET_KEY "demo/controller+secret/0001"
 #define CONTENT_TYPE "application/x-amz-json-1.0"
 
+static struct sigv4_key signing_key; /* of the day */
+
 void *peer_need(void *pointer, const char *what)
 {
     if (pointer)
@@ -100,7 +102,8 @@ void peer_prepare(struct peer *peer, const char *url, const char *operation, con
                                            {"x-amz-target", buf_span(&target)}};
     const struct sigv4_request request = {"POST", "/", "", headers, 4, buf_span(body)};
     const struct sigv4_scope scope = {date, "us-east-1", "dynamodb"};
-    bool ok = sigv4_authorization(&signature, &request, &scope, ACCESS_KEY, SECRET_KEY);
+    bool ok = sigv4_key_derive(&signing_key, &scope, SECRET_KEY) &&
+              sigv4_sign(&signature, &request, &scope, ACCESS_KEY, &signing_key);
     peer_need(ok ? peer : NULL, "signature");
     add_headers(peer, &request, buf_span(&signature));
     curl_easy_setopt(peer->easy, CURLOPT_POSTFIELDS, body->data);
