@@ -18,7 +18,7 @@ bool accounts_open(struct mount *mount, const char *file, struct error *err)
 {
     const struct options *options = mount->app->options;
     struct clock *clock = loop_clock(mount->app->loop);
-    mount->processes = processes_new("/proc");
+    mount->processes = processes_new("/proc", options->max_rcu_per_process > 0);
     mount->limits = limits_new(clock, options->max_rcu, options->max_rcu_per_process);
     mount->usage = usage_new(clock);
     mount->ledger = ledger_new(mount->app->loop, file, &mount->app->log, err);

@@ -6,12 +6,14 @@
 #ifndef DDBFS_FS_MOUNT_PROCESS_H
 #define DDBFS_FS_MOUNT_PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 enum {
     PROCESS_NAME_SIZE = 64, /* of 15 bytes, all of them escaped */
     PROCESSES_MOST = 256,   /* tasks that are remembered */
+    PROCESSES_OPEN = 16,    /* of these, those of which a file of /proc stays open */
 };
 
 /* The program of an unknown process. */
@@ -27,15 +29,17 @@ struct process {
     struct process_id id;
     char program[PROCESS_NAME_SIZE]; /* printable, one word; PROCESS_UNKNOWN */
     /* The process group, by its leader: one command of a shell, with all its child processes. The
-     * leader's start and program are unknown when the leader has ended. */
+     * leader's start and program are unknown when the leader has ended. Empty if groups are not
+     * wanted. */
     struct process_id group;
     char group_program[PROCESS_NAME_SIZE];
 };
 
 struct processes;
 
-/* PROC is the path of /proc; borrowed. NULL when memory ran out. */
-struct processes *processes_new(const char *proc);
+/* PROC is the path of /proc; borrowed. With GROUPS, process groups are found, too, which needs more
+ * system calls. NULL when memory ran out. */
+struct processes *processes_new(const char *proc, bool groups);
 void processes_destroy(struct processes *processes); /* NULL is fine */
 
 /* The process of TASK. Its program is the current one: exec changes it. */

@@ -41,7 +41,7 @@ static struct processes *open_folder(void)
 {
     memcpy(folder + sizeof folder - 7, "XXXXXX", 6);
     CHECK(mkdtemp(folder));
-    return processes_new(folder);
+    return processes_new(folder, true);
 }
 
 static void close_folder(struct processes *processes)
@@ -61,7 +61,7 @@ static struct process find(struct processes *processes, pid_t task)
 
 static void this_process_is_found(void)
 {
-    struct processes *processes = processes_new("/proc");
+    struct processes *processes = processes_new("/proc", true);
     prctl(PR_SET_NAME, "me myself");
     struct process me = find(processes, getpid());
     CHECK_INT(me.id.pid, getpid());
@@ -73,7 +73,7 @@ static void this_process_is_found(void)
 
 static void *tell_task(void *arg)
 {
-    struct processes *processes = processes_new("/proc");
+    struct processes *processes = processes_new("/proc", true);
     prctl(PR_SET_NAME, "worker");
     processes_find(processes, (pid_t)syscall(SYS_gettid), arg);
     processes_destroy(processes);
@@ -93,7 +93,7 @@ static void a_thread_is_its_process(void)
 
 static void a_process_that_is_gone_is_unknown(void)
 {
-    struct processes *processes = processes_new("/proc");
+    struct processes *processes = processes_new("/proc", true);
     pid_t child = fork();
     if (child == 0)
         _exit(0);
@@ -107,11 +107,74 @@ static void a_process_that_is_gone_is_unknown(void)
 
 static void a_process_of_another_namespace_is_unknown(void)
 {
-    struct processes *processes = processes_new("/proc");
+    struct processes *processes = processes_new("/proc", true);
     struct process other = find(processes, 0);
     CHECK_INT(other.id.pid, 0);
     CHECK_TEXT(other.program, PROCESS_UNKNOWN);
     processes_destroy(processes);
+}
+
+/* Without groups, the name comes from a file that stays open from the second time on. */
+static void a_name_is_current_without_groups(void)
+{
+    static const char *const names[] = {"first", "second", "third", "fourth"};
+    struct processes *processes = processes_new("/proc", false);
+    uint64_t started = find(processes, getpid()).id.started;
+    CHECK(started > 0);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        prctl(PR_SET_NAME, names[i]);
+        struct process me = find(processes, getpid());
+        CHECK_TEXT(me.program, names[i]);
+        CHECK(me.id.pid == getpid() && me.id.started == started);
+        CHECK_INT(me.group.pid, 0);
+    }
+    processes_destroy(processes);
+}
+
+/* More than have open files. */
+static void processes_that_have_ended_are_unknown_without_groups(void)
+{
+    pid_t children[PROCESSES_OPEN + 4];
+    size_t count = sizeof children / sizeof children[0];
+    struct processes *processes = processes_new("/proc", false);
+    for (size_t i = 0; i < count; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            pause();
+            _exit(0);
+        }
+    }
+    for (int round = 0; round < 3; round++)
+        for (size_t i = 0; i < count; i++)
+            CHECK_INT(find(processes, children[i]).id.pid, children[i]);
+    for (size_t i = 0; i < count; i++) {
+        CHECK(find(processes, children[i]).id.started > 0);
+        kill(children[i], SIGKILL);
+        waitpid(children[i], NULL, 0);
+        CHECK_INT(find(processes, children[i]).id.started, 0);
+    }
+    processes_destroy(processes);
+}
+
+static void *find_thread_twice(void *arg)
+{
+    struct processes *processes = processes_new("/proc", false);
+    prctl(PR_SET_NAME, "worker");
+    for (int i = 0; i < 3; i++)
+        processes_find(processes, (pid_t)syscall(SYS_gettid), arg);
+    processes_destroy(processes);
+    return NULL;
+}
+
+static void a_thread_is_its_process_without_groups(void)
+{
+    struct process found;
+    pthread_t thread;
+    prctl(PR_SET_NAME, "whole");
+    CHECK_INT(pthread_create(&thread, NULL, find_thread_twice, &found), 0);
+    pthread_join(thread, NULL);
+    CHECK_INT(found.id.pid, getpid());
+    CHECK_TEXT(found.program, "whole");
 }
 
 /* A script of which both programs are, and a job of a shell's. */
@@ -221,6 +284,10 @@ static const struct check_test tests[] = {
     {"a thread is its process", a_thread_is_its_process},
     {"a process that is gone is unknown", a_process_that_is_gone_is_unknown},
     {"a process of another namespace is unknown", a_process_of_another_namespace_is_unknown},
+    {"a name is current without groups", a_name_is_current_without_groups},
+    {"processes that have ended are unknown without groups",
+     processes_that_have_ended_are_unknown_without_groups},
+    {"a thread is its process without groups", a_thread_is_its_process_without_groups},
     {"a group is told by its leader", a_group_is_told_by_its_leader},
     {"a group outlives its leader", a_group_outlives_its_leader},
     {"who is not seen is a group of its own", who_is_not_seen_is_a_group_of_its_own},
