@@ -16,6 +16,7 @@ struct loop_io {
     struct loop *loop; /* NULL once removed: epoll may have reported it in this round already */
     struct loop_io *next_removed;
     int fd; /* borrowed */
+    bool rests;
     loop_io_fn *fn;
     void *arg;
 };
@@ -33,7 +34,7 @@ struct loop {
     struct clock *clock;
     int epoll;
     bool stopping;
-    size_t io_count;
+    size_t io_count;          /* without those that rest */
     struct loop_io *removed;  /* owned; freed after the round, whose events may name them */
     struct loop_timer **heap; /* owned; the earliest first, children of i at 2i+1 and 2i+2 */
     size_t timer_count;
@@ -114,13 +115,20 @@ bool loop_change_io(struct loop_io *io, uint32_t events)
     return epoll_ctl(io->loop->epoll, EPOLL_CTL_MOD, io->fd, &event) == 0;
 }
 
+void loop_rest_io(struct loop_io *io, bool rests)
+{
+    io->loop->io_count += io->rests;
+    io->loop->io_count -= rests;
+    io->rests = rests;
+}
+
 void loop_remove_io(struct loop_io *io)
 {
     if (!io)
         return;
     struct loop *loop = io->loop;
     epoll_ctl(loop->epoll, EPOLL_CTL_DEL, io->fd, NULL);
-    loop->io_count--;
+    loop->io_count -= !io->rests;
     io->loop = NULL;
     io->next_removed = loop->removed;
     loop->removed = io;

@@ -32,6 +32,8 @@ void loop_stop(struct loop *loop);
 /* Watches FD (borrowed) for EVENTS. NULL on failure. */
 struct loop_io *loop_add_io(struct loop *loop, int fd, uint32_t events, loop_io_fn *fn, void *arg);
 bool loop_change_io(struct loop_io *io, uint32_t events);
+/* A descriptor that rests is watched, but keeps no loop running. */
+void loop_rest_io(struct loop_io *io, bool rests);
 /* Its callback never runs again. To be called before the descriptor is closed. NULL is fine. */
 void loop_remove_io(struct loop_io *io);
 

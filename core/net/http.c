@@ -48,6 +48,7 @@ struct http {
     struct loop_timer *ended; /* reports transfers that have ended; NULL: none is known */
     int begun;                /* transfers that libcurl has */
     struct list transfers;    /* under way, or waiting for their turn */
+    struct list connections;  /* of struct watch, owned: of all open sockets */
     struct shares shares;     /* of the connections */
     struct inflow inflow;     /* of the responses */
     CURL *idle[MAX_IDLE];     /* owned */
@@ -98,11 +99,16 @@ struct transfer {
     char reason[CURL_ERROR_SIZE]; /* libcurl's words */
 };
 
-/* One of libcurl's sockets on the loop. */
+/* One of libcurl's descriptors on the loop. The socket of a connection stays there as long as it is
+ * open: a system call for each request is saved. It rests while libcurl does not want its events.
+ */
 struct watch {
     struct http *http;
-    struct loop_io *io;
+    struct loop_io *io; /* owned; NULL: not on the loop */
+    uint32_t events;    /* that libcurl wants; 0: none, it rests */
+    uint32_t last_events;
     curl_socket_t fd;
+    struct list_node node; /* of the transport's connections; of another descriptor in no list */
 };
 
 static int64_t http_now_ms(const struct http *http)
@@ -219,12 +225,42 @@ static curl_socket_t http_on_open_socket(void *arg, curlsocktype purpose,
     transfer->lost = transfer->sent;
     if (transfer->lost)
         return CURL_SOCKET_BAD;
-    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (fd < 0)
+    struct watch *watch = calloc(1, sizeof *watch);
+    int fd = watch ? socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol)
+                   : CURL_SOCKET_BAD;
+    if (fd < 0) {
         transfer->socket_error = errno;
-    else
-        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof unacknowledged_ms);
-    return fd < 0 ? CURL_SOCKET_BAD : fd;
+        free(watch);
+        return CURL_SOCKET_BAD;
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof unacknowledged_ms);
+    *watch = (struct watch){.http = transfer->http, .fd = fd};
+    list_prepend(&transfer->http->connections, &watch->node);
+    return fd;
+}
+
+static struct watch *http_find_connection(const struct http *http, curl_socket_t fd)
+{
+    LIST_EACH (struct watch, each, &http->connections, node)
+        if (each->fd == fd)
+            return each;
+    return NULL;
+}
+
+static void http_free_watch(struct watch *watch)
+{
+    list_remove(&watch->node);
+    loop_remove_io(watch->io);
+    free(watch);
+}
+
+/* Sockets leave the loop before they are closed: their numbers are used again. */
+static int http_on_close_socket(void *arg, curl_socket_t fd)
+{
+    struct watch *watch = http_find_connection(arg, fd);
+    if (watch)
+        http_free_watch(watch);
+    return close(fd);
 }
 
 static void http_on_impatience(void *arg);
@@ -445,6 +481,8 @@ static void http_free_http(struct http *http)
         curl_easy_cleanup(http->idle[--http->idle_count]);
     curl_multi_cleanup(http->multi);
     curl_share_cleanup(http->sessions);
+    LIST_EACH_SAFE (struct watch, each, &http->connections, node)
+        http_free_watch(each);
     loop_remove_timer(http->timer);
     loop_remove_timer(http->ended);
     shares_clean_up(&http->shares);
@@ -488,8 +526,13 @@ static void http_on_ended(void *arg)
 
 static void http_on_ready(void *arg, uint32_t events)
 {
-    const struct watch *watch = arg;
+    struct watch *watch = arg;
     int ready = 0;
+    if (watch->events == 0) { /* most often the peer has closed; libcurl finds that by itself */
+        loop_remove_io(watch->io);
+        watch->io = NULL;
+        return;
+    }
     /* libcurl finds an error, with its number, by reading. */
     if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
         ready |= CURL_CSELECT_IN;
@@ -521,32 +564,52 @@ static int http_on_curl_timer(CURLM *multi, long timeout_ms, void *arg)
     return 0;
 }
 
+/* False when memory or descriptors ran out. */
+static bool http_watch(struct watch *watch, uint32_t events)
+{
+    if (!watch->io)
+        watch->io = loop_add_io(watch->http->loop, watch->fd, events, http_on_ready, watch);
+    else if (watch->last_events != events && !loop_change_io(watch->io, events))
+        return false;
+    if (!watch->io)
+        return false;
+    loop_rest_io(watch->io, false);
+    watch->events = watch->last_events = events;
+    return true;
+}
+
+static void http_unwatch(struct watch *watch)
+{
+    watch->events = 0;
+    if (!list_has(&watch->node))
+        http_free_watch(watch);
+    else if (watch->io)
+        loop_rest_io(watch->io, true);
+}
+
 static int http_on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *assigned)
 {
     (void)easy;
     struct http *http = arg;
-    struct watch *watch = assigned;
+    struct watch *watch = assigned ? assigned : http_find_connection(http, fd);
     uint32_t events = (what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0) |
                       (what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0);
-    if (what != CURL_POLL_REMOVE && watch) {
-        loop_change_io(watch->io, events);
+    if (what == CURL_POLL_REMOVE) {
+        curl_multi_assign(http->multi, fd, NULL);
+        if (watch)
+            http_unwatch(watch);
         return 0;
     }
-    if (what != CURL_POLL_REMOVE) {
+    if (!watch) {
         watch = calloc(1, sizeof *watch);
-        if (watch) {
+        if (watch)
             *watch = (struct watch){.http = http, .fd = fd};
-            watch->io = loop_add_io(http->loop, fd, events, http_on_ready, watch);
-        }
-        if (watch && watch->io && curl_multi_assign(http->multi, fd, watch) == CURLM_OK)
-            return 0;
-        http->starved = true;
-    } else if (watch) {
-        curl_multi_assign(http->multi, fd, NULL);
     }
-    if (watch)
-        loop_remove_io(watch->io);
-    free(watch);
+    bool ok = watch && http_watch(watch, events) &&
+              (assigned || curl_multi_assign(http->multi, fd, watch) == CURLM_OK);
+    if (!ok && watch && !assigned)
+        http_unwatch(watch);
+    http->starved = http->starved || !ok;
     return 0;
 }
 
@@ -616,6 +679,8 @@ static bool http_set_callbacks(CURL *easy, struct transfer *transfer)
            curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, http_on_open_socket) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, http_on_close_socket) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, transfer->http) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, http_on_body) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, http_on_send) == CURLE_OK &&

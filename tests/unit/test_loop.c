@@ -291,6 +291,32 @@ static void changed_events_are_heeded(void)
     close_scene(&scene);
 }
 
+static void on_rested(void *arg, uint32_t events)
+{
+    struct scene *scene = arg;
+    (void)events;
+    scene->calls++;
+    loop_rest_io(scene->ios[0], true);
+}
+
+/* The descriptor is ready all the time. It is reported, but the loop does not go on for it. */
+static void a_resting_descriptor_keeps_no_loop_running(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    open_ready_fds(&scene);
+    scene.ios[0] = loop_add_io(scene.loop, scene.fds[0], EPOLLIN, on_rested, &scene);
+    loop_rest_io(scene.ios[0], true);
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(scene.calls, 0);
+    loop_rest_io(scene.ios[0], false);
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(scene.calls, 1);
+    loop_remove_io(scene.ios[0]);
+    CHECK(loop_run(scene.loop));
+    close_scene(&scene);
+}
+
 static void bad_descriptor_is_refused(void)
 {
     struct scene scene;
@@ -413,6 +439,7 @@ static const struct check_test tests[] = {
     {"removed in the round is not called", removed_in_the_round_is_not_called},
     {"a reused descriptor is not mixed up", reused_descriptor_is_not_mixed_up},
     {"changed events are heeded", changed_events_are_heeded},
+    {"a resting descriptor keeps no loop running", a_resting_descriptor_keeps_no_loop_running},
     {"a bad descriptor is refused", bad_descriptor_is_refused},
     {"stop ends before the next callback", stop_ends_before_the_next_callback},
     {"stop before run", stop_before_run},
