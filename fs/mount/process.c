@@ -125,7 +125,7 @@ static void process_read_group(const struct processes *processes, const struct p
            sizeof out->group_program);
 }
 
-/* The process of which TASK is a thread; 0: unknown. No signal is sent. */
+/* The number of the process that has the thread TASK; 0: unknown. No signal is sent. */
 static pid_t process_find_leader(const struct processes *processes, pid_t task)
 {
     char text[4096];
