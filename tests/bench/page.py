@@ -21,6 +21,10 @@ The peers do the least that a correct program can do: they sign each request, re
 "that parses and prints" writes the same lines as `LIST@jsonl`. `MNT` is a fresh mount, `NAME` an item that no process has read before.
 """
 
+# The modules that measure the rows, in the order of the page.
+GROUPS = {"reads": "Single items", "listings": "Listings", "memory": "Memory", "starts": "From the start of a program",
+          "troubles": "A service that refuses"}  # fmt: skip
+
 
 def number(value, unit):
     if value is None:
@@ -54,14 +58,18 @@ def result_line(row):
 
 
 def results(rows):
-    lines = ["## Results", "", "| | ddbfs | peer | ratio | goal | |", "|---|---|---|---|---|---|"]
-    lines += [result_line(row) for row in rows]
+    lines = ["## Results"]
+    for group, title in GROUPS.items():
+        own = [row for row in rows if row["group"] == group]
+        if own:
+            lines += ["", f"### {title}", "", "| | ddbfs | peer | ratio | goal | |", "|---|---|---|---|---|---|"]
+            lines += [result_line(row) for row in own]
     met = sum(row["met"] is True for row in rows)
     with_goal = sum(bool(row["goal"]) for row in rows)
     lost = [row["name"] for row in rows if row["ratio"] is not None and row["ratio"] > 1.05 and not row["goal"]]
     lines += ["", f"{met} of {with_goal} goals are met."]
     if lost:
-        lines += ["", "Slower or larger than the peer, without a goal: " + "; ".join(lost) + "."]
+        lines += ["", "Slower or larger than the peer, without a goal:", "", *(f"- {name}" for name in lost)]
     return lines
 
 

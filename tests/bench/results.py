@@ -33,6 +33,7 @@ class Row:
         self.percentile = percentile
         self.ours = []
         self.theirs = []
+        self.group = ""
         self.note = ""
         self.failed = ""
 
@@ -74,6 +75,7 @@ class Row:
     def as_json(self):
         ratio = self.ratio()
         return {
+            "group": self.group,
             "name": self.name,
             "server": self.server,
             "command": self.command,
@@ -98,6 +100,8 @@ class Scenario:
         self.run = run
         self.rows = rows
         self.full = full  # not part of a quick run
+        for row in rows:
+            row.group = run.__module__.rpartition(".")[2]
 
     def has(self, word):
         return word in self.run.__name__ or any(word in row.name for row in self.rows)

@@ -28,11 +28,12 @@ def test_page_and_plots_are_those_of_the_data(committed):
 
 def test_data_has_every_row_with_its_goal(committed):
     sys.path.insert(0, str(places.REPO / "tests"))
-    from bench import listings, reads, starts, troubles  # noqa: F401 they register their scenarios
+    from bench import listings, memory, reads, starts, troubles  # noqa: F401 they register their scenarios
 
     wanted = [each for each in results.SCENARIOS if not (committed["quick"] and each.full)]
-    rows = {row.name: row.goal() for each in wanted for row in each.rows}
-    assert {row["name"]: row["goal"] for row in committed["rows"]} == rows
+    rows = {row.name: (row.group, row.goal()) for each in wanted for row in each.rows}
+    assert {row["name"]: (row["group"], row["goal"]) for row in committed["rows"]} == rows
+    assert {row.group for each in results.SCENARIOS for row in each.rows} == set(page.GROUPS)
 
 
 @pytest.mark.parametrize("name", plot.PLOTS)
@@ -44,6 +45,7 @@ def test_plot_is_an_svg(committed, name):
 
 def row(**changes):
     made = results.Row("a row", "cat NAME", "a peer", "peer_get URL", "dynoxide", ratio=1.5)
+    made.group = "reads"
     made.ours, made.theirs = [3, 4, 5], [2, 2, 2]
     for name, value in changes.items():
         setattr(made, name, value)
