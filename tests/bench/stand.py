@@ -268,8 +268,9 @@ class Stand:
     def read(self, mode, paths, pause_us=0):
         return self.programs.read(mode, paths, self.scratch, pause_us)
 
-    def get_ms(self, url, shop, numbers):
-        lines = self.programs.run("peer_get", url + "/", jobs.TABLE, given=jobs.keys(shop, numbers))
+    def get_ms(self, url, shop, numbers, *words):
+        """With the word "hops", by way of another process."""
+        lines = self.programs.run("peer_get", url + "/", jobs.TABLE, *words, given=jobs.keys(shop, numbers))
         return [line[0] / 1e6 for line in lines]
 
     def multi_ms(self, url, shop, numbers, connections):
