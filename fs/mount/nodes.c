@@ -9,7 +9,7 @@
 enum { ROOT_INO = 1, FIRST_CHAINS = 64 };
 
 /* More nodes than this for each chain, and their number is doubled. */
-enum { NODES_PER_CHAIN = 1 };
+enum { NODES_PER_CHAIN = 2 };
 
 /* The allocator's own memory per allocation, roughly. */
 enum { OVERHEAD = 16 };
