@@ -29,10 +29,10 @@ static bool spool_refuse(const char *folder, uint64_t size, int number, struct e
     buf_add_text(&held, size > 0 ? "be written beyond " : "be made");
     if (size > 0)
         size_write(size, &held);
-    return error_set(err, ERROR_NO_SPACE,
-                     "a temporary file in %s can't %s: %s; free space there, or name another "
-                     "folder: --spool",
-                     folder, buf_text(&held), strerror(number));
+    return error_set(err, ERROR_NO_SPACE, "a temporary file in %s can't %s: %s; %s", folder,
+                     buf_text(&held), strerror(number),
+                     number == EFBIG ? "raise the limit of the size of files: ulimit -f"
+                                     : "free space there, or name another folder: --spool");
 }
 
 /* Some file systems have no nameless files: there it has a name for a moment. -1 with errno. */

@@ -129,12 +129,13 @@ static void daemon_on_signal(void *arg, uint32_t events)
 }
 
 /* Each signal that would end the process ends the mount first: otherwise a dead mount would remain.
- * Exceptions: signals of a crash, ignored signals, and those that stop a process. */
+ * Exceptions: signals of a crash, ignored signals, and those that stop a process. An ignored signal
+ * must not be blocked: it would end the mount. The one of a file's size is ignored by spooled.c. */
 static bool daemon_watch_signals(struct daemon *daemon)
 {
-    static const int others[] = {SIGABRT, SIGBUS,  SIGFPE,  SIGILL,  SIGSEGV,
-                                 SIGSYS,  SIGTRAP, SIGCHLD, SIGCONT, SIGPIPE,
-                                 SIGTSTP, SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH};
+    static const int others[] = {SIGABRT, SIGBUS,  SIGFPE,   SIGILL,  SIGSEGV, SIGSYS,
+                                 SIGTRAP, SIGCHLD, SIGCONT,  SIGPIPE, SIGTSTP, SIGTTIN,
+                                 SIGTTOU, SIGURG,  SIGWINCH, SIGXFSZ};
     sigset_t set;
     sigfillset(&set);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)

@@ -4,6 +4,7 @@ import concurrent.futures
 import errno
 import hashlib
 import os
+import resource
 import subprocess
 import threading
 import time
@@ -125,6 +126,17 @@ def test_a_full_disk_is_an_error_that_says_so(mount, large, tmp_path):
         m.unmount()
     finally:
         subprocess.run(["umount", "-l", disk], check=True)
+
+
+def test_a_limit_of_the_size_of_files_is_an_error_that_says_so(mount, large, tmp_path):
+    path, _ = large
+    m = spooling(mount, tmp_path / "spool")
+    before = resource.prlimit(m.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(m.pid, resource.RLIMIT_FSIZE, (1_000_000, before[1]))
+    assert refused(m / f"{path}@jsonl") == errno.ENOSPC
+    assert "File too large" in m.errors() and "ulimit -f" in m.errors()
+    resource.prlimit(m.pid, resource.RLIMIT_FSIZE, before)
+    assert (m / f"{path}@jsonl").read_bytes().count(b"\n") == COUNT
 
 
 def test_a_folder_that_cannot_be_used_ends_the_start(ddbfs, tmp_path):
