@@ -214,19 +214,24 @@ static bool nodes_digest_file(const struct node_file *file, uint8_t out[DIGEST_S
     return file->spool || digest_sha256(file->bytes, out);
 }
 
-/* Bytes of one size are held either in memory or in a temporary file. */
+/* Equal bytes may be in memory once and in a temporary file once: other files decide, too. */
 static bool nodes_has_bytes_of(const struct inode *inode, const struct node_file *file)
 {
     uint8_t digest[DIGEST_SIZE];
+    struct span bytes;
     switch (inode->content) {
     case CONTENT_HERE:
-        return !file->spool && span_equal(span_of(inode->bytes, inode->node.size), file->bytes);
+        bytes = span_of(inode->bytes, inode->node.size);
+        if (!file->spool)
+            return span_equal(bytes, file->bytes);
+        return digest_sha256(bytes, digest) &&
+               memcmp(digest, spool_digest(file->spool), sizeof digest) == 0;
     case CONTENT_DROPPED:
         return nodes_digest_file(file, digest) &&
                memcmp(digest, inode->digest, sizeof inode->digest) == 0;
     case CONTENT_SPOOLED:
-        return file->spool &&
-               memcmp(spool_digest(inode->spool), spool_digest(file->spool), DIGEST_SIZE) == 0;
+        return nodes_digest_file(file, digest) &&
+               memcmp(digest, spool_digest(inode->spool), sizeof digest) == 0;
     case CONTENT_NONE:
     case CONTENT_LOST:
         break;

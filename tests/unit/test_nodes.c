@@ -1,6 +1,7 @@
 /* Inodes: versions, references, and what is kept of their bytes. */
 #include "fs/mount/nodes.h"
 
+#include "core/base/spool.h"
 #include "tests/unit/check.h"
 
 /* Of the bytes that are kept; the nodes themselves count, too, but take little of it. */
@@ -86,6 +87,34 @@ static void the_same_bytes_are_the_same_inode(void)
     nodes_unpin(scene.nodes, first);
     nodes_unpin(scene.nodes, again);
     CHECK_INT(nodes_stats(scene.nodes).files, 0);
+    close_scene(&scene);
+}
+
+/* Each of two readings of a listing decides for itself whether its file is in memory. */
+static void the_same_bytes_on_disk_are_the_same_inode(void)
+{
+    struct scene scene;
+    struct error why;
+    open_scene(&scene);
+    struct spool *spools[2];
+    for (size_t i = 0; i < 2; i++) {
+        spools[i] = spool_new("/tmp", &why);
+        CHECK(spools[i] && spool_add(spools[i], span_text(i ? "other" : "bytes"), &why));
+        CHECK(spool_end(spools[i]));
+    }
+    struct node_file on_disk = {.kind = NODE_FILE, .spool = spools[0]};
+    struct node_file other = {.kind = NODE_FILE, .spool = spools[1]};
+    struct node_file here = {.kind = NODE_FILE, .bytes = span_text("bytes")};
+    struct node *a = make_file(&scene, scene.root, "a", "bytes");
+    CHECK(nodes_file(scene.nodes, scene.root, span_text("a"), &on_disk) == a);
+    CHECK(!nodes_spool(a) && nodes_restore(scene.nodes, a, &on_disk));
+    CHECK(!nodes_restore(scene.nodes, a, &other));
+    struct node *b = nodes_file(scene.nodes, scene.root, span_text("b"), &on_disk);
+    CHECK(nodes_spool(b) && make_file(&scene, scene.root, "b", "bytes") == b);
+    CHECK(nodes_restore(scene.nodes, b, &here));
+    CHECK(make_file(&scene, scene.root, "b", "other") != b);
+    spool_unref(spools[0]);
+    spool_unref(spools[1]);
     close_scene(&scene);
 }
 
@@ -575,6 +604,7 @@ static const struct check_test tests[] = {
     {"a_deep_path_is_written_without_recursion", a_deep_path_is_written_without_recursion},
     {"the_root_is_number_one_and_stays", the_root_is_number_one_and_stays},
     {"the_same_bytes_are_the_same_inode", the_same_bytes_are_the_same_inode},
+    {"the_same_bytes_on_disk_are_the_same_inode", the_same_bytes_on_disk_are_the_same_inode},
     {"another_version_is_another_inode_and_the_old_one_keeps_its_bytes",
      another_version_is_another_inode_and_the_old_one_keeps_its_bytes},
     {"another_name_and_another_directory_are_other_inodes",
