@@ -193,6 +193,14 @@ static void parked_on_file(void *arg, const struct tree_file *file, const struct
     parked_free(parked);
 }
 
+/* Whether a caller of now may get what PARKED reads: its first page is within the ttl. */
+static bool parked_is_fresh(const struct parked *parked)
+{
+    const struct plan *plan = parked->account->plan;
+    int64_t age_ms = mount_now_ms(parked->mount) - parked->reads_since_ms;
+    return !plan || age_ms < plan->pattern->ttl_ms;
+}
+
 /* The oldest that makes the same file of a listing; NULL: none. */
 static struct parked *parked_find_leader(const struct parked *parked)
 {
@@ -200,7 +208,7 @@ static struct parked *parked_find_leader(const struct parked *parked)
     LIST_EACH (struct parked, each, &parked->mount->parked, list_node)
         if (each != parked && each->call && each->node == parked->node &&
             each->refreshes == parked->refreshes && each->place->kind == PLACE_LIST_FILE &&
-            span_equal(each->name, parked->name))
+            span_equal(each->name, parked->name) && parked_is_fresh(each))
             found = each;
     return found;
 }
@@ -214,16 +222,20 @@ static bool parked_read_file(struct parked *parked)
         list_append(&parked->leader->followers, &parked->follower_node);
         return true;
     }
+    parked->reads_since_ms = mount_now_ms(parked->mount);
     parked->call = tree_read(&parked->account->tree, parked->place, parked_on_file, parked);
     return parked->call;
 }
 
-/* The first of them makes the file, and leads the others. */
+/* The first of them makes the file, and leads the others. One whose caller has gone reads nothing
+ * anew. */
 static void parked_release_followers(struct parked *parked)
 {
     LIST_EACH_SAFE (struct parked, each, &parked->followers, follower_node) {
         list_remove(&each->follower_node);
-        if (!parked_read_file(each))
+        if (!each->waiting.req)
+            parked_free(each);
+        else if (!parked_read_file(each))
             parked_fail(each, ENOMEM);
     }
 }

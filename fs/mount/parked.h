@@ -32,6 +32,7 @@ struct parked {
     parked_error_fn *reply_error;
     struct tree_resolution *resolution; /* first, unless PLACE is known */
     struct tree_call *call;             /* then */
+    int64_t reads_since_ms;             /* when CALL began */
     struct loop_timer *abandoned;       /* ends the work after the caller has gone away */
     struct list_node list_node;         /* in the mount's list, the newest first */
     unsigned refreshes;                 /* of the mount when this began */

@@ -139,7 +139,7 @@ def test_a_summary_that_would_be_too_large_says_what_else_there_is(mount, branch
 def asked_together(m, proxy, path, readers):
     """READERS of PATH, whose name the kernel knew, all of them waiting for the same Query; and an event that answers it."""
     os.stat(m / path)
-    time.sleep(1.2)  # the time of the name
+    time.sleep(4.2)  # the time of the name
     m.proxy.clear()
     go_on = threading.Event()
     proxy.fault("delay", op="Query", seconds=60, times=99, until=lambda _: go_on.is_set())
@@ -152,7 +152,8 @@ def asked_together(m, proxy, path, readers):
 
 @pytest.fixture
 def brief(make_map):
-    return make_map(lambda text: text.replace('"mtime"', '"ttl": 1, "mtime"'))
+    """A caller follows another one for as long."""
+    return make_map(lambda text: text.replace('"mtime"', '"ttl": 4, "mtime"'))
 
 
 @pytest.mark.parametrize("kept", ["in memory", "on disk"])

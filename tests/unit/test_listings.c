@@ -577,6 +577,66 @@ static void it_is_kept_for_an_outage_and_makes_room(void)
 
 /* It comes with its inode and its mode, so that the kernel does not look it up; and does not open.
  */
+/* One file of a listing, for several callers. */
+
+static void stop(void *loop)
+{
+    loop_stop(loop);
+}
+
+static void pass(int64_t ms)
+{
+    CHECK(loop_add_timer(scene.loop, ms, stop, scene.loop));
+    CHECK(loop_run(scene.loop));
+}
+
+static uint64_t table; /* the directory with the file */
+
+static void open_file_mount(unsigned timeout_ms, int64_t delay_ms)
+{
+    open_mount(4, 2);
+    table = kernel_walk(&kernel, "prod/t")->entry.ino;
+    kernel.options.timeout_ms = timeout_ms;
+    kernel.app.tree.snapshot_bytes = ROOM;
+    scene.fake.delay_ms = delay_ms;
+}
+
+static struct fuse_req *look_up_file(void)
+{
+    return kernel_look_up(&kernel, table, "b@jsonl");
+}
+
+/* The first page would be older than the ttl when the last caller asks. */
+static void a_caller_gets_no_file_that_was_begun_before_the_ttl(void)
+{
+    open_file_mount(TTL_MS, TTL_MS - 1);
+    struct fuse_req *first = look_up_file();
+    pass(TTL_MS - 2);
+    struct fuse_req *second = look_up_file();
+    pass(2);
+    CHECK_INT(scene.fake.started, 1);
+    struct fuse_req *last = look_up_file();
+    loop_run(scene.loop);
+    CHECK(first->error == 0 && second->error == 0 && last->error == 0);
+    CHECK(first->replies == 1 && second->replies == 1 && last->replies == 1);
+    CHECK_INT(scene.fake.started, 2);
+    close_mount();
+}
+
+static void one_that_nobody_waits_for_is_not_begun_again(void)
+{
+    open_file_mount(2000, TTL_MS);
+    struct fuse_req *first = look_up_file();
+    pass(5500);
+    struct fuse_req *second = look_up_file();
+    pass(100);
+    kernel_interrupt(second);
+    loop_run(scene.loop);
+    CHECK(first->error == ETIMEDOUT && second->error == EINTR);
+    CHECK_INT(scene.fake.started, 1);
+    close_mount();
+}
+
 static void a_placeholder_is_told_with_its_node_and_does_not_open(void)
 {
     open_mount(3, 2);
@@ -599,6 +659,9 @@ static void a_placeholder_is_told_with_its_node_and_does_not_open(void)
 }
 
 static const struct check_test tests[] = {
+    {"a_caller_gets_no_file_that_was_begun_before_the_ttl",
+     a_caller_gets_no_file_that_was_begun_before_the_ttl},
+    {"one_that_nobody_waits_for_is_not_begun_again", one_that_nobody_waits_for_is_not_begun_again},
     {"a_placeholder_is_told_with_its_node_and_does_not_open",
      a_placeholder_is_told_with_its_node_and_does_not_open},
     {"in_an_outage_the_last_whole_listing_is_told", in_an_outage_the_last_whole_listing_is_told},
