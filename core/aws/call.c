@@ -116,10 +116,12 @@ void aws_call_retire(struct aws_call *call)
 /* Exactly one of RESULT and ERR is not NULL. */
 static void call_finish(struct aws_call *call, void *result, const struct error *err)
 {
-    struct error copy = err ? *err : (struct error){0};
+    struct error copy; /* of ERR, which may be the call's */
     const struct aws_call_ops *ops = call->ops;
     unsigned tries = call->tries;
     void *arg = call->arg;
+    if (err)
+        copy = *err;
     if (err && tries > 1) { /* the count is at the text's end, even if the text must be cut */
         char suffix[40];
         size_t size = (size_t)snprintf(suffix, sizeof suffix, " (tried %u times)", tries);
@@ -490,7 +492,7 @@ static bool call_send_first(struct aws_call *call)
 struct aws_call *aws_call_start(struct aws_client *client, const struct aws_request *request,
                                 int64_t deadline_at_ms, const struct aws_call_ops *ops, void *arg)
 {
-    struct aws_call *call = calloc(1, sizeof *call);
+    struct aws_call *call = malloc(sizeof *call);
     if (!call)
         return NULL;
     *call = (struct aws_call){

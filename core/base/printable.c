@@ -104,6 +104,13 @@ void printable_copy(char *out, size_t size, struct span text, const char *also)
     size_t used = 0;
     while (text.size > 0) {
         bool safe;
+        size_t plain = printable_count_plain(text, also);
+        plain = plain < size - used - 1 ? plain : size - used - 1;
+        memcpy(out + used, text.data, plain);
+        used += plain;
+        text = span_from(text, plain);
+        if (text.size == 0)
+            break;
         struct span character = printable_first(text, &safe);
         safe = safe && !printable_is_listed(character, also);
         size_t need = character.size * (safe ? 1 : 3);

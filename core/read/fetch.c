@@ -258,11 +258,14 @@ static void fetch_finish(struct fetch *fetch, struct record *record, int64_t ttl
     fetch_done_fn *done = fetch->done;
     void *arg = fetch->arg;
     double found_units = fetch->found_units;
-    struct error copy = err ? *err : fetch->outage;
+    const struct error *why = err || fetch->outage.kind == ERROR_NONE ? err : &fetch->outage;
+    struct error copy; /* of WHY, which may be the fetch's */
+    if (why)
+        copy = *why;
     if (record)
         record_ref(record);
     fetch_destroy(fetch);
-    done(arg, record, found_units, ttl_left_ms, copy.kind != ERROR_NONE ? &copy : NULL);
+    done(arg, record, found_units, ttl_left_ms, why ? &copy : NULL);
     record_unref(record);
 }
 
@@ -417,7 +420,7 @@ static void fetch_report_failure(void *arg)
 struct fetch *fetch_start(const struct tree *tree, const struct place *place, fetch_done_fn *done,
                           void *arg)
 {
-    struct fetch *fetch = calloc(1, sizeof *fetch);
+    struct fetch *fetch = malloc(sizeof *fetch);
     if (!fetch)
         return NULL;
     *fetch = (struct fetch){

@@ -48,6 +48,14 @@ static void resolve_enter(struct resolve_walk *walk, struct place *child)
     walk->state = child ? RESOLVE_WALKING : RESOLVE_FAILED;
 }
 
+/* The same where CHILD is absent only because memory ran out. */
+static void resolve_enter_new(struct resolve_walk *walk, struct place *child)
+{
+    if (!child)
+        error_no_memory(&walk->why);
+    resolve_enter(walk, child);
+}
+
 /* Moves on from a link to its target. ITEM is absent if the path is enough for it. */
 static void resolve_follow(struct resolve_walk *walk, struct json item)
 {
@@ -74,8 +82,7 @@ static void resolve_continue(struct resolve_walk *walk)
             const struct model *model = tree->models->ops->known(
                 tree->models, walk->place, span_text(walk->place->table_name), NULL);
             if (model) {
-                error_no_memory(&walk->why); /* unless there is a place */
-                resolve_enter(walk, place_table(walk->place, model));
+                resolve_enter_new(walk, place_table(walk->place, model));
             } else {
                 walk->state = RESOLVE_WAITING;
             }
@@ -105,15 +112,14 @@ static void resolve_begin(struct resolve_walk *walk, const struct tree *tree,
                                   .left = path,
                                   .slash = span_ends(path, SPAN_LITERAL("/")),
                                   .through = through};
-    error_no_memory(&walk->why); /* unless there is a place */
     if (!from) {
-        resolve_enter(walk, place_root(tree->map));
+        resolve_enter_new(walk, place_root(tree->map));
     } else if (tree_is_current(tree, from)) {
-        resolve_enter(walk, place_copy(from));
+        resolve_enter_new(walk, place_copy(from));
     } else {
         buf_add_span(&walk->again, from->below);
         walk->behind = buf_span(&walk->again);
-        resolve_enter(walk, walk->again.failed ? NULL : place_undescribed(from));
+        resolve_enter_new(walk, walk->again.failed ? NULL : place_undescribed(from));
     }
     resolve_continue(walk);
 }
@@ -200,11 +206,12 @@ static void resolve_take_model(void *arg, const struct model *model, const struc
     struct tree_resolution *resolution = arg;
     struct resolve_walk *walk = &resolution->walk;
     resolution->call = NULL;
-    if (err)
+    if (err) {
         walk->why = *err;
-    else
-        error_no_memory(&walk->why); /* unless there is a place */
-    resolve_enter(walk, err ? NULL : place_table(walk->place, model));
+        resolve_enter(walk, NULL);
+    } else {
+        resolve_enter_new(walk, place_table(walk->place, model));
+    }
     resolve_proceed(resolution);
 }
 

@@ -54,7 +54,8 @@ static void parked_write_table(const struct place *place, struct buf *out)
 }
 
 /* Adds the outcome to the journal, and one log line per request that waited: caller, path, table,
- * result, duration, and the service's request id. To be called behind the reply. */
+ * result, duration, and the service's request id. A caller that has an error finds its reason in
+ * the log, so this precedes the reply. */
 static void parked_log(const struct parked *parked, const struct tree_file *file,
                        const struct error *err)
 {
@@ -181,6 +182,7 @@ static void parked_on_file(void *arg, const struct tree_file *file, const struct
     }
     if (err && parked_reply_stale(parked, err))
         return;
+    parked_log(parked, file, err);
     account_finish(parked->account, err ? error_errno(err->kind) : 0);
     fuse_req_t req = waiting_take(&parked->waiting);
     if (req && err) {
@@ -189,7 +191,6 @@ static void parked_on_file(void *arg, const struct tree_file *file, const struct
     } else if (req) {
         parked->reply_file(parked, req, file);
     }
-    parked_log(parked, file, err);
     parked_free(parked);
 }
 

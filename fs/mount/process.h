@@ -13,7 +13,7 @@
 enum {
     PROCESS_NAME_SIZE = 64, /* of 15 bytes, all of them escaped */
     PROCESSES_MOST = 256,   /* tasks that are remembered */
-    PROCESSES_OPEN = 16,    /* the most files of /proc that stay open of /proc stays open */
+    PROCESSES_OPEN = 16,    /* the most files of /proc that stay open */
 };
 
 /* The program of an unknown process. */
