@@ -623,11 +623,12 @@ static void dynamo_read_ahead(struct dynamo_call *call, struct span position)
 }
 
 /* The response of the page under way has arrived. That of the page ahead begins no other: at most
- * one page is read beyond the reader's. */
+ * one page is read beyond the reader's. The first page begins none: its reader may stop, as head
+ * does. */
 static void dynamo_on_arrival(void *arg, struct span body)
 {
     struct dynamo_call *call = arg;
-    if (call->exchange && call->reads_all && call->sent.op == DYNAMO_QUERY)
+    if (call->exchange && call->reads_all && call->verify.positions > 0)
         dynamo_read_ahead(call, next_page_find(body));
 }
 

@@ -573,7 +573,8 @@ bool listing_start_slice(struct tree_listing *listing, struct error *err)
 static void listing_query_read_all(struct tree_listing *listing)
 {
     const struct selection *selection = listing->plan ? listing->plan->selection : NULL;
-    if (listing->reads_all && listing->walk && !(selection && selection->limit > 0))
+    if (listing->reads_all && listing->walk && !listing->tree->page_by_page &&
+        !(selection && selection->limit > 0))
         walk_read_all(listing->walk);
 }
 

@@ -130,6 +130,19 @@ static void listing_stream_report_rest(struct tree_stream *stream)
     listing_stream_report(stream, stream->ending, ok ? NULL : &why);
 }
 
+/* A printed item is shorter than its typed form. A buffer that grows in steps would be in memory
+ * twice. */
+static void listing_stream_reserve(struct tree_stream *stream, const struct tree_entry *entries,
+                                   size_t count)
+{
+    size_t size = 0;
+    if (stream->place->companion != COMPANION_JSONL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        size += json_raw(entries[i].item).size;
+    buf_reserve(&stream->bytes, size);
+}
+
 static void listing_stream_take_items(void *arg, const struct tree_entry *entries, size_t count,
                                       bool more, const struct error *err)
 {
@@ -139,6 +152,7 @@ static void listing_stream_take_items(void *arg, const struct tree_entry *entrie
     if (err)
         why = *err;
     buf_truncate(&stream->bytes, 0);
+    listing_stream_reserve(stream, entries, count);
     bool dated = stream->place->companion != COMPANION_COUNT; /* its items may have keys alone */
     for (size_t i = 0; ok && i < count; i++) {
         struct json item = entries[i].item;

@@ -60,6 +60,7 @@ struct tree {
     const char *spool;     /* the folder for larger ones; NULL: these are refused */
     int64_t stale_ms;      /* how much older than its ttl an item may be in an outage */
     struct payer *payer;   /* borrowed; may be NULL. A request under way keeps its own payer. */
+    bool page_by_page;     /* no page of a listing is requested before it is wanted */
 };
 
 /* A file's content, borrowed for the time of the callback. */

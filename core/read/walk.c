@@ -147,12 +147,19 @@ static bool walk_transcript_share(struct walk_transcript *transcript, struct wal
     return true;
 }
 
-/* Adds a copy of PAGE. False when memory ran out. */
-static bool walk_transcript_add_page(struct walk_transcript *transcript, const struct page *page)
+/* The bytes of the items of PAGE as one array. */
+static size_t walk_page_size(const struct page *page)
 {
     size_t size = 2;
     for (size_t i = 0; i < page->item_count; i++)
         size += (i > 0) + json_raw(page->items[i]).size;
+    return size;
+}
+
+/* Adds a copy of PAGE. False when memory ran out. */
+static bool walk_transcript_add_page(struct walk_transcript *transcript, const struct page *page,
+                                     size_t size)
+{
     struct walk_page *copy = malloc(sizeof *copy + size);
     if (!copy)
         return false;
@@ -375,8 +382,8 @@ void walks_drop(struct walks *walks)
         walk_drop_recording(each);
 }
 
-/* After an addition to the recording, which had BEFORE bytes. ADDED is false when memory ran out.
- */
+/* After an addition to the recording, which had BEFORE bytes. ADDED is false when memory ran out,
+ * or the recording would be too large. */
 static void walk_check_recording(struct walk *walk, bool added, size_t before)
 {
     struct walks *walks = walk->from.walks;
@@ -421,8 +428,10 @@ static void walk_take_page(void *arg, const struct page *page, const struct erro
     }
     walk->more = page->more;
     if (walk->recorded) {
-        size_t before = walk->recorded->memory;
-        walk_check_recording(walk, walk_transcript_add_page(walk->recorded, page), before);
+        size_t before = walk->recorded->memory, size = walk_page_size(page);
+        bool fits = walk->from.walks->recorded + size <= walk->from.walks->most;
+        walk_check_recording(walk, fits && walk_transcript_add_page(walk->recorded, page, size),
+                             before);
     }
     walk->fn(walk->arg, page, NULL);
 }

@@ -1,5 +1,6 @@
 #include "fs/cli/path_queue.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,6 +16,10 @@
 
 /* No further path is started while this much is held. */
 enum { PATH_QUEUE_HELD_BYTES = 8 << 20 };
+
+/* The memory of a page is used for the next one, instead of being returned to the system and
+ * cleared by it again: that takes as long as the parsing. */
+enum { LARGE_BLOCK = 8 << 20, FREE_MEMORY = 8 << 20 };
 
 /* --confirm-above: a filter or a count may read far more than it prints. The user is prompted only
  * at the terminal where the command was typed; a script is never prompted. */
@@ -347,12 +352,16 @@ int path_queue_command(const struct options *options, char **paths, int count, i
         return EXIT_FAILURE;
     }
     path_budget_init(&queue.budget, options);
-    struct options own = mounted.options;
-    if (queue.budget.allowed > 0 && (options->where || options->count || options->confirm_given))
-        own.parallel_ms = -1; /* later parts would be read before the first prompt */
-    bool ready = app_init_any(&app, &own, COMMAND_CACHE_BYTES);
+    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
+    mallopt(M_TRIM_THRESHOLD, FREE_MEMORY);
+    bool ready = app_init_any(&app, &mounted.options, COMMAND_CACHE_BYTES);
     app.tree.payer = &queue.budget.payer;
+    /* No page may be under way when the user is prompted. */
+    app.tree.page_by_page =
+        queue.budget.allowed > 0 && (options->where || options->count || options->confirm_given);
     app.tree.names.table_is_file = true;
+    if (count == 1)
+        app.tree.walks = NULL; /* no other path reads the same pages */
     app.tree.table_width = screen_columns();
     if (!ready)
         app.status = EXIT_FAILURE;

@@ -329,6 +329,7 @@ static void want_next(struct scene *scene)
     CHECK(loop_run(scene->loop));
 }
 
+/* The first page begins none ahead: a reader may stop there. */
 static void the_next_page_is_requested_before_it_is_wanted(void)
 {
     struct scene scene;
@@ -336,18 +337,21 @@ static void the_next_page_is_requested_before_it_is_wanted(void)
     answer(&scene, 200, ITEM_PAGE("1"));
     answer(&scene, 200, ITEM_PAGE("2"));
     answer(&scene, 200, ITEM_PAGE("3"));
-    answer(&scene, 200, PAGE(ITEM("4")));
+    answer(&scene, 200, ITEM_PAGE("4"));
+    answer(&scene, 200, PAGE(ITEM("5")));
     start_reading_all(&scene);
-    CHECK(scene.page_count == 1 && sent_count(&scene) == 2); /* one page beyond the reader's */
-    CHECK_HAS(sent(&scene, 1)->body, "\"ExclusiveStartKey\":" ITEM("1"));
+    CHECK(scene.page_count == 1 && sent_count(&scene) == 1);
     want_next(&scene);
-    CHECK(scene.page_count == 2 && sent_count(&scene) == 3);
-    CHECK_TEXT(scene.pages[1].first, ITEM("2"));
+    CHECK(scene.page_count == 2 && sent_count(&scene) == 3); /* one page beyond the reader's */
+    CHECK_HAS(sent(&scene, 2)->body, "\"ExclusiveStartKey\":" ITEM("2"));
+    want_next(&scene);
+    CHECK(scene.page_count == 3 && sent_count(&scene) == 4);
+    CHECK_TEXT(scene.pages[2].first, ITEM("3"));
     want_next(&scene);
     want_next(&scene);
-    CHECK(scene.page_count == 4 && sent_count(&scene) == 4 && !scene.pages[3].more);
-    CHECK_INT(scene.pages[2].requests, 1);
-    CHECK_INT(scene.payer.answered, 4);
+    CHECK(scene.page_count == 5 && sent_count(&scene) == 5 && !scene.pages[4].more);
+    CHECK_INT(scene.pages[3].requests, 1);
+    CHECK_INT(scene.payer.answered, 5);
     close_scene(&scene);
 }
 
@@ -357,13 +361,17 @@ static void a_reader_that_waits_gets_the_page_under_way(void)
     struct scene scene;
     open_scene(&scene, query());
     scene.all = true;
-    for (int i = 0; i < 3; i++) {
-        answer(&scene, 200, i == 0 ? ITEM_PAGE("1") : i == 1 ? ITEM_PAGE("2") : ONE_ITEM);
+    for (int i = 0; i < 4; i++) {
+        answer(&scene, 200,
+               i == 0   ? ITEM_PAGE("1")
+               : i == 1 ? ITEM_PAGE("2")
+               : i == 2 ? ITEM_PAGE("3")
+                        : ONE_ITEM);
         script_delay(scene.script, 100);
     }
     start_reading_all(&scene);
-    CHECK(scene.page_count == 3 && sent_count(&scene) == 3);
-    CHECK_INT(scene.told_ms - sent(&scene, 0)->at_ms, 300);
+    CHECK(scene.page_count == 4 && sent_count(&scene) == 4);
+    CHECK_INT(scene.told_ms - sent(&scene, 0)->at_ms, 400);
     close_scene(&scene);
 }
 
@@ -372,7 +380,8 @@ static void a_reader_that_may_stop_gets_page_by_page(void)
     for (int kind = 0; kind < 3; kind++) {
         struct scene scene;
         open_scene(&scene, query());
-        answer(&scene, 200, TWO_AND_MORE);
+        answer(&scene, 200, ITEM_PAGE("1"));
+        answer(&scene, 200, ITEM_PAGE("2"));
         answer(&scene, 200, ONE_ITEM);
         if (kind == 1)
             scene.read->limit = 3;
@@ -383,7 +392,8 @@ static void a_reader_that_may_stop_gets_page_by_page(void)
         if (kind == 0)
             source_read_some(scene.call);
         CHECK(loop_run(scene.loop));
-        CHECK(scene.page_count == 1 && sent_count(&scene) == 1);
+        want_next(&scene);
+        CHECK(scene.page_count == 2 && sent_count(&scene) == 2);
         close_scene(&scene);
     }
 }
@@ -394,15 +404,16 @@ static void a_page_ahead_that_is_not_wanted_is_charged(void)
     open_scene(&scene, query());
     answer(&scene, 200, ITEM_PAGE("1"));
     answer(&scene, 200, ITEM_PAGE("2"));
+    answer(&scene, 200, ITEM_PAGE("3"));
     script_delay(scene.script, 100);
-    start(&scene);
-    source_read_all(scene.call);
+    start_reading_all(&scene);
+    source_more(scene.call);
     CHECK(loop_add_timer(scene.loop, 50, stop_loop, scene.loop));
     CHECK(loop_run(scene.loop));
-    CHECK(scene.page_count == 1 && sent_count(&scene) == 2);
+    CHECK(scene.page_count == 2 && sent_count(&scene) == 3);
     end_call(&scene);
     CHECK(loop_run(scene.loop));
-    CHECK(scene.payer.answered == 1 && scene.payer.abandoned == 1);
+    CHECK(scene.payer.answered == 2 && scene.payer.abandoned == 1);
     close_scene(&scene);
 }
 
@@ -413,15 +424,19 @@ static void a_page_ahead_from_a_wrong_position_is_dropped(void)
     struct scene scene;
     open_scene(&scene, query());
     scene.all = true;
+    answer(&scene, 200, ITEM_PAGE("0"));
     answer(&scene, 200,
            "{\"LastEvaluatedKey\":" ITEM("1") ",\"Items\":[" ITEM(
                "1") "],\"ConsumedCapacity\":{\"LastEvaluatedKey\":" ITEM("5") "}}");
     answer(&scene, 200, PAGE(ITEM("2")));
     answer(&scene, 200, PAGE(ITEM("2")));
     start_reading_all(&scene);
-    CHECK(scene.page_count == 2 && scene.error_count == 0);
-    CHECK_HAS(sent(&scene, sent_count(&scene) - 1)->body, "\"ExclusiveStartKey\":" ITEM("1"));
-    CHECK_INT(scene.pages[0].requests + scene.pages[1].requests, sent_count(&scene));
+    CHECK(scene.page_count == 3 && scene.error_count == 0);
+    CHECK_INT(sent_count(&scene), 4);
+    CHECK_HAS(sent(&scene, 2)->body, "\"ExclusiveStartKey\":" ITEM("5"));
+    CHECK_HAS(sent(&scene, 3)->body, "\"ExclusiveStartKey\":" ITEM("1"));
+    CHECK_INT(scene.pages[1].requests + scene.pages[2].requests, 3);
+    CHECK_INT(scene.payer.abandoned, 1);
     close_scene(&scene);
 }
 
@@ -431,12 +446,14 @@ static void a_page_ahead_that_failed_is_requested_again(void)
     struct scene scene;
     open_scene(&scene, query());
     answer(&scene, 200, ITEM_PAGE("1"));
+    answer(&scene, 200, ITEM_PAGE("2"));
     answer(&scene, 400, "{\"__type\":\"x#AccessDeniedException\",\"message\":\"No.\"}");
     answer(&scene, 200, ONE_ITEM);
     start_reading_all(&scene);
-    CHECK(scene.page_count == 1 && scene.error_count == 0 && sent_count(&scene) == 2);
     want_next(&scene);
-    CHECK(scene.page_count == 2 && scene.pages[1].requests == 2);
+    CHECK(scene.page_count == 2 && scene.error_count == 0 && sent_count(&scene) == 3);
+    want_next(&scene);
+    CHECK(scene.page_count == 3 && scene.pages[2].requests == 2);
     close_scene(&scene);
 }
 
@@ -444,10 +461,12 @@ static void a_page_that_is_refused_ends_the_page_ahead(void)
 {
     struct scene scene;
     open_scene(&scene, query());
-    answer(&scene, 200, PAGE_TO("7", ITEM("1")));
+    scene.all = true;
+    answer(&scene, 200, ITEM_PAGE("1"));
+    answer(&scene, 200, PAGE_TO("7", ITEM("2")));
     answer(&scene, 200, ONE_ITEM);
     start_reading_all(&scene);
-    CHECK(scene.page_count == 0 && scene.error_count == 1);
+    CHECK(scene.page_count == 1 && scene.error_count == 1);
     CHECK(scene.err.kind == ERROR_BAD_ANSWER);
     close_scene(&scene);
 }
@@ -457,12 +476,14 @@ static void a_page_that_waited_has_its_age(void)
     struct scene scene;
     open_scene(&scene, query());
     answer(&scene, 200, ITEM_PAGE("1"));
+    answer(&scene, 200, ITEM_PAGE("2"));
     answer(&scene, 200, ONE_ITEM);
     start_reading_all(&scene);
+    want_next(&scene);
     CHECK(loop_add_timer(scene.loop, 700, stop_loop, scene.loop));
     CHECK(loop_run(scene.loop));
     want_next(&scene);
-    CHECK(scene.page_count == 2 && scene.pages[0].age_ms == 0 && scene.pages[1].age_ms == 700);
+    CHECK(scene.page_count == 3 && scene.pages[1].age_ms == 0 && scene.pages[2].age_ms == 700);
     close_scene(&scene);
 }
 
