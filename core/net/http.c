@@ -101,6 +101,7 @@ struct transfer {
 
 /* One of libcurl's descriptors on the loop. The socket of a connection stays there as long as it is
  * open: a system call for each request is saved. It rests while libcurl does not want its events.
+ * libcurl closes the socket of an attempt to connect by itself: no watch of one may outlive that.
  */
 struct watch {
     struct http *http;
@@ -108,6 +109,7 @@ struct watch {
     uint32_t events;    /* that libcurl wants; 0: none, it rests */
     uint32_t last_events;
     curl_socket_t fd;
+    bool was_read;         /* it has connected: http_on_close_socket will close it */
     struct list_node node; /* of the transport's connections; of another descriptor in no list */
 };
 
@@ -225,18 +227,21 @@ static curl_socket_t http_on_open_socket(void *arg, curlsocktype purpose,
     transfer->lost = transfer->sent;
     if (transfer->lost)
         return CURL_SOCKET_BAD;
-    struct watch *watch = calloc(1, sizeof *watch);
-    int fd = watch ? socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol)
-                   : CURL_SOCKET_BAD;
-    if (fd < 0) {
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd < 0)
         transfer->socket_error = errno;
-        free(watch);
-        return CURL_SOCKET_BAD;
-    }
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof unacknowledged_ms);
-    *watch = (struct watch){.http = transfer->http, .fd = fd};
-    list_prepend(&transfer->http->connections, &watch->node);
-    return fd;
+    else
+        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof unacknowledged_ms);
+    return fd < 0 ? CURL_SOCKET_BAD : fd;
+}
+
+/* Whether http_on_open_socket has opened FD. libcurl has other descriptors, too, for its resolver.
+ */
+static bool http_is_own_socket(curl_socket_t fd)
+{
+    unsigned ms = 0;
+    socklen_t size = sizeof ms;
+    return getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, &size) == 0 && ms == MAX_CONNECT_MS;
 }
 
 static struct watch *http_find_connection(const struct http *http, curl_socket_t fd)
@@ -575,13 +580,14 @@ static bool http_watch(struct watch *watch, uint32_t events)
         return false;
     loop_rest_io(watch->io, false);
     watch->events = watch->last_events = events;
+    watch->was_read = watch->was_read || (events & EPOLLIN);
     return true;
 }
 
 static void http_unwatch(struct watch *watch)
 {
     watch->events = 0;
-    if (!list_has(&watch->node))
+    if (!list_has(&watch->node) || !watch->was_read)
         http_free_watch(watch);
     else if (watch->io)
         loop_rest_io(watch->io, true);
@@ -604,6 +610,8 @@ static int http_on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg
         watch = calloc(1, sizeof *watch);
         if (watch)
             *watch = (struct watch){.http = http, .fd = fd};
+        if (watch && http_is_own_socket(fd))
+            list_prepend(&http->connections, &watch->node);
     }
     bool ok = watch && http_watch(watch, events) &&
               (assigned || curl_multi_assign(http->multi, fd, watch) == CURLM_OK);

@@ -778,38 +778,81 @@ static void a_proxy_can_be_left_out(void)
     CHECK(span_starts(buf_span(&proxy.server.last), SPAN_LITERAL("POST http://127.0.0.1:")));
 }
 
-/* A listener that has taken all connections it will answers no other; the request as a whole would
- * wait for longer than this test may take. */
-static void connecting_has_a_time_of_its_own(void)
+/* Connections that fill the queue of a listener, so that it answers no further one. */
+struct crowd {
+    int listener, fds[8];
+    char url[64];
+};
+
+static void open_crowd(struct crowd *crowd)
 {
-    enum { CROWD = 8 };
-    CLEAN_UP(stage_clean_up) struct stage stage;
-    CLEAN_UP(call_clean_up) struct call call = {0};
     struct sockaddr_in address = {.sin_family = AF_INET};
-    int crowd[CROWD];
     unsigned port = 0;
-    int listener = listen_somewhere(&port);
-    CHECK_INT(listen(listener, 0), 0);
+    crowd->listener = listen_somewhere(&port);
+    CHECK_INT(listen(crowd->listener, 0), 0);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons((uint16_t)port);
-    for (int i = 0; i < CROWD; i++) {
-        crowd[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        connect(crowd[i], (struct sockaddr *)&address, sizeof address);
+    for (size_t i = 0; i < sizeof crowd->fds / sizeof crowd->fds[0]; i++) {
+        crowd->fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        connect(crowd->fds[i], (struct sockaddr *)&address, sizeof address);
     }
+    snprintf(crowd->url, sizeof crowd->url, "http://127.0.0.1:%u/", port);
+}
+
+static void close_crowd(struct crowd *crowd)
+{
+    for (size_t i = 0; i < sizeof crowd->fds / sizeof crowd->fds[0]; i++)
+        close(crowd->fds[i]);
+    close(crowd->listener);
+}
+
+/* The request as a whole would wait for longer than this test may take. */
+static void connecting_has_a_time_of_its_own(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    struct crowd crowd;
+    open_crowd(&crowd);
     open_stage(&stage, 1, silence);
-    char url[64];
-    snprintf(url, sizeof url, "http://127.0.0.1:%u/", port);
-    struct http_request request = request_to(url);
+    struct http_request request = request_to(crowd.url);
     request.timeout_ms = 1000 * 1000;
     request.connect_timeout_ms = 100;
     send_request(&stage, &call, &request);
     CHECK(loop_run(stage.loop));
     end_stage(&stage);
-    for (int i = 0; i < CROWD; i++)
-        close(crowd[i]);
-    close(listener);
+    close_crowd(&crowd);
     check_failed(&call, ERROR_TIMED_OUT, "no connection to 127.0.0.1:");
     CHECK_HAS(call.err.text, "within 0.1 s");
+}
+
+/* The resolver's descriptor has the number of the socket that did not connect. The loop must take
+ * it, or the next deadline would be reported as a lack of memory. */
+static void a_socket_that_did_not_connect_leaves_the_loop(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(buf_clean_up) struct buf url = {0};
+    struct call calls[3] = {0};
+    struct crowd crowd;
+    open_crowd(&crowd);
+    open_stage(&stage, 1, silence);
+    buf_add_text(&url, "http://");
+    buf_add_repeated(&url, 'a', 64);
+    buf_add_text(&url, ".invalid/");
+    const char *const urls[] = {crowd.url, buf_text(&url), stage.url};
+    for (size_t i = 0; i < 3; i++) {
+        struct http_request request = request_to(urls[i]);
+        request.connect_timeout_ms = 100;
+        request.timeout_ms = i == 2 ? 100 : PATIENCE_MS;
+        send_request(&stage, &calls[i], &request);
+        CHECK(loop_run(stage.loop));
+    }
+    end_stage(&stage);
+    close_crowd(&crowd);
+    check_failed(&calls[0], ERROR_TIMED_OUT, "no connection to 127.0.0.1:");
+    check_failed(&calls[1], ERROR_UNREACHABLE, ".invalid:80 cannot be resolved");
+    check_failed(&calls[2], ERROR_TIMED_OUT, "no response from 127.0.0.1:");
+    for (size_t i = 0; i < 3; i++)
+        call_clean_up(&calls[i]);
 }
 
 /* The lowest descriptor that is free becomes the limit. */
@@ -1103,6 +1146,8 @@ static const struct check_test tests[] = {
     {"cancelled in the queue", cancelled_in_the_queue},
     {"a proxy can be left out", a_proxy_can_be_left_out},
     {"connecting has a time of its own", connecting_has_a_time_of_its_own},
+    {"a socket that did not connect leaves the loop",
+     a_socket_that_did_not_connect_leaves_the_loop},
     {"out of descriptors", out_of_descriptors},
     {"bodies are taken and take no more room than they may",
      bodies_are_taken_and_take_no_more_room_than_they_may},
