@@ -14,7 +14,7 @@ def mount_memory(stand, curves, server, shop):
         stand.ls_ms(mounted.path("all", shop))
         after, contents = mounted.memory(), mounted.stats()["content_bytes"]
     curves.add("memory", "mount after ls -l", jobs.SHOPS[shop], after / MB)
-    curves.add("memory", "contents of the files", jobs.SHOPS[shop], contents / MB)
+    curves.add("memory", "contents in its memory", jobs.SHOPS[shop], contents / MB)
     return (after - idle - contents) / jobs.SHOPS[shop], after, contents
 
 
