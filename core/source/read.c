@@ -257,6 +257,7 @@ static void read_add_sorted(struct buf *out, size_t count, const struct read *re
 {
     buf_add_char(out, '(');
     buf_add_number(out, count);
+    buf_add_char(out, ' '); /* before a part's size, which begins with a digit, too */
     if (count == 0) {
         buf_add_char(out, ')');
         return;

@@ -121,6 +121,16 @@ static void equal_reads_share_an_identity(void)
     CHECK(same(query("t", "i", &where, NULL), query("t", "i", &where, NULL)));
 }
 
+static void a_count_and_a_size_are_two_numbers(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf identity = {0};
+    struct cond where = cond("pk", COND_EQ, text("a"));
+    struct read *read = query("t", NULL, &where, NULL);
+    read_identity(read, &identity);
+    read_destroy(read);
+    CHECK_HAS(buf_text(&identity), "(1 ");
+}
+
 static void one_number_has_one_identity(void)
 {
     struct cond plain = cond("pk", COND_EQ, number("100")), exponent = plain, other = plain;
@@ -211,6 +221,7 @@ static const struct check_test tests[] = {
     {"refuses a condition too many", refuses_a_condition_too_many},
     {"has no table to list tables", has_no_table_to_list_tables},
     {"equal Reads share an identity", equal_reads_share_an_identity},
+    {"a count and a size are two numbers", a_count_and_a_size_are_two_numbers},
     {"one number has one identity", one_number_has_one_identity},
     {"an index tells apart", an_index_tells_apart},
     {"a type tells apart", a_type_tells_apart},
