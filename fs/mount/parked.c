@@ -229,14 +229,13 @@ static bool parked_read_file(struct parked *parked)
 }
 
 /* The first of them makes the file, and leads the others. One whose caller has gone reads nothing
- * anew. */
+ * anew: its timer frees it. */
 static void parked_release_followers(struct parked *parked)
 {
     LIST_EACH_SAFE (struct parked, each, &parked->followers, follower_node) {
         list_remove(&each->follower_node);
-        if (!each->waiting.req)
-            parked_free(each);
-        else if (!parked_read_file(each))
+        each->leader = NULL;
+        if (each->waiting.req && !parked_read_file(each))
             parked_fail(each, ENOMEM);
     }
 }
