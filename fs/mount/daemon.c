@@ -323,9 +323,10 @@ static bool daemon_check_environments(struct mount *mount)
     return ok;
 }
 
-/* Larger blocks return to the system when they are freed. In the heap, pages that were dropped
- * would leave holes between the files of a listing. */
-enum { LARGE_BLOCK = 128 << 10 };
+/* The memory of a page's body is used for the next one: a block that returns to the system is
+ * cleared by it again. Holes that pages leave return at the end of a listing (open_listing_become).
+ * Larger blocks, of batches, return at once. */
+enum { LARGE_BLOCK = 2 << 20 };
 
 static int daemon_serve(const struct daemon_start *start, int ready_fd)
 {

@@ -1,6 +1,7 @@
 #include "fs/mount/open_listing.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "core/base/arena.h"
@@ -158,6 +159,8 @@ static void open_listing_become(struct open_listing *listing, enum open_listing_
         tree_list_end(listing->pages);
         listing->pages = NULL;
         open_listing_end_account(listing, listing->error);
+        if (listing->count >= READ_AHEAD_FROM)
+            malloc_trim(0); /* the memory of its pages, between those of its files */
         if (listing->place)
             place_release_plan(listing->place); /* the budget does not count it */
     }
