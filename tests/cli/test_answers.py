@@ -149,7 +149,7 @@ def test_a_position_that_comes_again_ends_the_listing(ddbfs, proxy):
     proxy.fault("alter", op="Query", times=None, change=change)
     result = ddbfs("ls", ALL, expect=1)
     assert "the response to Query of prod-EcomIndexerJobsTable is wrong" in result.stderr
-    assert proxy.ops == ["Query", "Query"]
+    assert proxy.ops in (["Query"] * 2, ["Query"] * 3)  # the third leaves before the second page is parsed
 
 
 def test_a_position_behind_the_last_item_passes_over_nothing(ddbfs, proxy):

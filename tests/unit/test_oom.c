@@ -10,6 +10,7 @@
 #include "core/item/difference.h"
 #include "core/output/form.h"
 #include "core/read/resolve.h"
+#include "core/source/ranges.h"
 #include "tests/unit/check.h"
 #include "tests/unit/oom.h"
 #include "tests/unit/sample.h"
@@ -660,7 +661,93 @@ static void test_writing_readmes(void)
     buf_clean_up(&right);
 }
 
+/* A query that is read in ranges. */
+
+enum { RANGE_ITEMS = 60 };
+
+struct range_reader {
+    struct source_call *call;
+    int count; /* items that came in their order */
+    bool is_over, is_wrong;
+    struct error err;
+};
+
+static void take_range_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct range_reader *reader = arg;
+    reader->is_over = err || !page->more;
+    reader->is_wrong = reader->is_wrong || reader->err.kind != ERROR_NONE;
+    if (err) {
+        reader->err = *err;
+        return;
+    }
+    for (size_t i = 0; i < page->item_count; i++) {
+        struct span key = span_text("");
+        json_plain_string(json_member(json_member(page->items[i], "sk"), "S"), &key);
+        reader->is_wrong = reader->is_wrong || key.size != 2 ||
+                           (key.data[0] - '0') * 10 + key.data[1] - '0' != reader->count;
+        reader->count++;
+    }
+    if (page->more)
+        source_more(reader->call);
+}
+
+static bool read_ranges(unsigned long n, bool for_good)
+{
+    static char texts[RANGE_ITEMS][64];
+    struct fake_item items[RANGE_ITEMS + 1] = {0};
+    struct range_reader reader = {0};
+    struct virtual_clock clock;
+    struct fake_source fake;
+    for (int i = 0; i < RANGE_ITEMS; i++) {
+        snprintf(texts[i], sizeof texts[i], "{\"pk\":{\"S\":\"x\"},\"sk\":{\"S\":\"%02d\"}}", i);
+        items[i] = (struct fake_item){"T", NULL, texts[i]};
+    }
+    virtual_clock_init(&clock, 1792000000000);
+    struct loop *loop = loop_new(&clock.clock);
+    fake_source_init(&fake, loop, items);
+    fake.parts_with_pages = true;
+    fake.page_size = 4;
+    fake.busy = &fault.paused;
+    struct source *source =
+        ranges_new(&(struct ranges_options){.source = &fake.source, .loop = loop});
+    struct cond where = {.attribute = SPAN_LITERAL("pk"), .value = {VALUE_S, SPAN_LITERAL("x")}};
+    struct read *read = read_new(READ_QUERY, "T", NULL);
+    read_add_where(read, &where);
+    read_add_sort(read, SPAN_LITERAL("sk"));
+    CHECK(loop && source && !read_failed(read));
+    arm(n, for_good);
+    reader.call = source_start(source, read, NULL, take_range_page, &reader);
+    if (reader.call) {
+        source_read_all(reader.call);
+        loop_run(loop);
+    }
+    bool hit = disarm();
+    bool is_whole = reader.call && reader.is_over && reader.err.kind == ERROR_NONE;
+    struct source_stats stats = {0};
+    source_add_stats(source, &stats);
+    if (!hit)
+        CHECK_INT(stats.parallel, 1);
+    source_end(reader.call);
+    read_destroy(read);
+    source_destroy(source);
+    loop_destroy(loop);
+    CHECK_INT(fake.held, 0);
+    CHECK_INT(fake.started, fake.ended);
+    if (reader.is_wrong || (is_whole && reader.count != RANGE_ITEMS) ||
+        (reader.call && !reader.is_over) ||
+        (reader.err.kind != ERROR_NONE && reader.err.kind != ERROR_NO_MEMORY))
+        CHECK_FAIL("allocation %lu: %d items, %s", n, reader.count, reader.err.text);
+    return hit;
+}
+
+static void test_reading_in_ranges(void)
+{
+    try_all(read_ranges);
+}
+
 static const struct check_test tests[] = {
+    {"reading_in_ranges", test_reading_in_ranges},
     {"writing_a_skill", test_writing_a_skill},
     {"writing_readmes", test_writing_readmes},
     {"comparing", test_comparing},
