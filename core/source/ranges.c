@@ -24,7 +24,7 @@ enum {
     REST_MS = 60000,     /* after requests beside each other did not pay */
 };
 
-static const double FULL = 0.93; /* of a page: the expected size of a part */
+static const double FULL = 0.88; /* of a page: the expected size of a part */
 static const double WHOLE = 1.3; /* pages that are not divided any more */
 static const double SLOWER =
     1.7; /* a page beside a request, by one alone: the server queues them */
