@@ -77,7 +77,7 @@ def test_it_begins_after_three_pages_if_six_are_left(asked, proxy, many):
     proxy.fault("page_size", op="Query", times=None, items=6)
     _, queries = asked("ls", "/any/things/box", env=many.env)
     assert not any(map(is_part, queries)) and len(queries) <= 8
-    proxy.fault("page_size", op="Query", times=None, items=4)
+    proxy.fault("page_size", op="Query", times=None, items=2)
     _, queries = asked("ls", "/any/things/box", env=many.env)
     assert any(map(is_part, queries)) and not any(map(is_part, queries[:4]))
 
