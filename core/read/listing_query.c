@@ -352,7 +352,7 @@ static bool listing_query_add_page(struct tree_listing *listing, const struct pa
 {
     const struct read *query = listing->plan->query;
     struct tree_list_stats *stats = &listing->stats;
-    stats->pages++;
+    stats->pages += !page->continues;
     stats->read += page->scanned ? page->scanned : page->item_count;
     stats->read_twice = stats->read_twice || page->scanned_twice;
     stats->requests += page->requests;

@@ -1,5 +1,6 @@
 #include "core/read/walk.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +34,15 @@ struct walk {
     int64_t since_ms, since_wall_ms; /* of CALL */
     bool more;                       /* of the latest page */
     bool reads_all;
+    struct page rest; /* of the page in hand: what is not delivered; without items: nothing */
+    struct page_owner *rest_owner; /* owned: of its items, unless they are in DOC */
+    int64_t rest_since_ms;
+    char request_id[64];   /* of REST */
     struct walk_cost cost; /* of items that were read again */
 };
+
+/* Of a page, at once: about as many as one reply to the kernel holds. */
+enum { PART_ITEMS = 192 };
 
 /* One page of the query. Counted: a later transcript may share those of an earlier one. The text
  * may be secret, so it is wiped. */
@@ -416,7 +424,57 @@ void walk_record_item(struct walk *walk, const struct key *key, struct json item
     walk_check_recording(walk, walk_transcript_add_item(walk->recorded, key, item), before);
 }
 
-/* Pages. */
+/* Pages. A page may have thousands of items, whose names and files take the loop tens of
+ * milliseconds, so it is delivered in parts. */
+
+/* Delivers the next items of the page in hand. */
+static void walk_deliver_part(void *arg)
+{
+    struct walk *walk = arg;
+    struct page *rest = &walk->rest, part = *rest;
+    struct page_owner *owner = NULL;
+    walk->timer = NULL;
+    part.age_ms += loop_now_ms(walk->from.loop) - walk->rest_since_ms;
+    if (part.item_count > PART_ITEMS) {
+        part.item_count = PART_ITEMS;
+        part.scanned = part.scanned > 0 ? PART_ITEMS : 0;
+        part.more = true;
+    } else {
+        owner = walk->rest_owner;
+        walk->rest_owner = NULL;
+    }
+    rest->items += part.item_count;
+    rest->item_count -= part.item_count;
+    rest->scanned -= part.scanned;
+    rest->continues = true;
+    rest->requests = 0;
+    rest->capacity = -1;
+    rest->doubted = 0;
+    walk->fn(walk->arg, &part, NULL); /* may end the walk */
+    if (owner)
+        owner->release(owner);
+}
+
+/* Items that are read again have slices of their own. The walk's own items stay by themselves. */
+static void walk_deliver(struct walk *walk, const struct page *page)
+{
+    bool is_own = walk->replayed, can_be_stored = page->owner && *page->owner;
+    if (page->item_count <= PART_ITEMS || walk_needs_items(walk) || (!is_own && !can_be_stored)) {
+        walk->fn(walk->arg, page, NULL);
+        return;
+    }
+    if (!is_own) {
+        walk->rest_owner = *page->owner;
+        *page->owner = NULL;
+    }
+    walk->rest = *page;
+    walk->rest.owner = NULL;
+    walk->rest.position = (struct json){0};
+    walk->rest_since_ms = loop_now_ms(walk->from.loop);
+    snprintf(walk->request_id, sizeof walk->request_id, "%s", page->request_id);
+    walk->rest.request_id = walk->request_id;
+    walk_deliver_part(walk);
+}
 
 static void walk_take_page(void *arg, const struct page *page, const struct error *err)
 {
@@ -433,7 +491,7 @@ static void walk_take_page(void *arg, const struct page *page, const struct erro
         walk_check_recording(walk, fits && walk_transcript_add_page(walk->recorded, page, size),
                              before);
     }
-    walk->fn(walk->arg, page, NULL);
+    walk_deliver(walk, page);
 }
 
 static bool walk_request(struct walk *walk, struct error *err)
@@ -495,7 +553,10 @@ static void walk_report_page(void *arg)
     } else if (!walk_make_page(walk, &page)) {
         ok = error_no_memory(&why);
     }
-    walk->fn(walk->arg, ok ? &page : NULL, ok ? NULL : &why);
+    if (ok)
+        walk_deliver(walk, &page);
+    else
+        walk->fn(walk->arg, NULL, &why);
 }
 
 /* Whether TRANSCRIPT has all that WALK may want. A listing of N keys may end sooner than one that
@@ -617,11 +678,13 @@ void walk_read_all(struct walk *walk)
 void walk_more(struct walk *walk)
 {
     struct error why;
-    if (walk->call) {
+    bool has_rest = walk->rest.item_count > 0;
+    if (walk->call && !has_rest) {
         source_more(walk->call);
         return;
     }
-    walk->timer = loop_add_timer(walk->from.loop, 0, walk_report_page, walk);
+    walk->timer =
+        loop_add_timer(walk->from.loop, 0, has_rest ? walk_deliver_part : walk_report_page, walk);
     if (walk->timer)
         return;
     error_no_memory(&why);
@@ -638,6 +701,8 @@ void walk_end(struct walk *walk)
     walk_drop_recording(walk);
     list_remove(&walk->node);
     loop_remove_timer(walk->timer);
+    if (walk->rest_owner)
+        walk->rest_owner->release(walk->rest_owner);
     json_clean_up(&walk->doc);
     free(walk->items);
     walk_transcript_unref(walk->replayed);

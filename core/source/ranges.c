@@ -369,6 +369,7 @@ static bool ranges_deliver_part(struct ranges_call *call, struct ranges_part *pa
     if (!part->more)
         ranges_remove_part(part);
     page.more = !list_is_empty(&call->parts);
+    page.owner = &owner;
     bool delivers = page.item_count > 0 || !page.more;
     if (delivers) {
         call->is_waiting = false;
@@ -377,7 +378,8 @@ static bool ranges_deliver_part(struct ranges_call *call, struct ranges_part *pa
     } else {
         call->scanned += page.scanned;
     }
-    owner->release(owner);
+    if (owner)
+        owner->release(owner);
     return delivers;
 }
 
@@ -695,7 +697,6 @@ static void ranges_take_front(void *arg, const struct page *page, const struct e
         return;
     }
     struct page own = *page;
-    own.owner = NULL;
     if (page->more) {
         ranges_note_front(call, page);
         if (call->last.known && !call->decided)

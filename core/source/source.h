@@ -62,6 +62,8 @@ struct page {
     const struct table_info *table; /* READ_TABLE */
     struct span description;   /* READ_TABLE, READ_EXPIRY, READ_RECOVERY: the JSON object of the
                                 * response, byte by byte */
+    bool continues;            /* it is a part of a page whose beginning came before, and costs
+                                * nothing more */
     bool more;                 /* a further page can be requested; this one may be empty */
     struct json position;      /* READ_QUERY with MORE: the key of the last item that was read; the
                                 * next page begins behind it. READ_ITEMS with MORE: the array of the
