@@ -743,7 +743,10 @@ static void dynamo_more(struct source_call *base)
 
 static void dynamo_read_all(struct source_call *base, bool all)
 {
-    ((struct dynamo_call *)base)->reads_all = all;
+    struct dynamo_call *call = (struct dynamo_call *)base;
+    call->reads_all = all;
+    if (all && !call->exchange && call->verify.positions > 0)
+        dynamo_read_ahead(call, buf_span(&call->resume));
 }
 
 static void dynamo_destroy(struct source *source)

@@ -622,6 +622,7 @@ bool listing_start_query(struct tree_listing *listing, struct error *err)
                              .source = listing->source,
                              .payer = tree->payer,
                              .loop = tree->loop,
+                             .part_items = tree->part_items,
                              .full = listing->full,
                              .steady = listing->steady};
     listing_query_use_known(listing, &from);

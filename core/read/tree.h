@@ -60,6 +60,7 @@ struct tree {
     const char *spool;     /* the folder for larger ones; NULL: these are refused */
     int64_t stale_ms;      /* how much older than its ttl an item may be in an outage */
     struct payer *payer;   /* borrowed; may be NULL. A request under way keeps its own payer. */
+    size_t part_items;     /* of a page, that are processed at once; 0: all */
     bool page_by_page;     /* no page of a listing is requested before it is wanted */
 };
 

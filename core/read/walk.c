@@ -41,9 +41,6 @@ struct walk {
     struct walk_cost cost; /* of items that were read again */
 };
 
-/* Of a page, at once: about as many as one reply to the kernel holds. */
-enum { PART_ITEMS = 192 };
-
 /* One page of the query. Counted: a later transcript may share those of an earlier one. The text
  * may be secret, so it is wiped. */
 struct walk_page {
@@ -424,8 +421,8 @@ void walk_record_item(struct walk *walk, const struct key *key, struct json item
     walk_check_recording(walk, walk_transcript_add_item(walk->recorded, key, item), before);
 }
 
-/* Pages. A page may have thousands of items, whose names and files take the loop tens of
- * milliseconds, so it is delivered in parts. */
+/* Pages. A page may have thousands of items, whose names and files take the loop some 15 ms. Where
+ * other requests wait meanwhile, it is delivered in parts. */
 
 /* Delivers the next items of the page in hand. */
 static void walk_deliver_part(void *arg)
@@ -435,9 +432,9 @@ static void walk_deliver_part(void *arg)
     struct page_owner *owner = NULL;
     walk->timer = NULL;
     part.age_ms += loop_now_ms(walk->from.loop) - walk->rest_since_ms;
-    if (part.item_count > PART_ITEMS) {
-        part.item_count = PART_ITEMS;
-        part.scanned = part.scanned > 0 ? PART_ITEMS : 0;
+    if (part.item_count > walk->from.part_items) {
+        part.item_count = walk->from.part_items;
+        part.scanned = part.scanned > 0 ? part.item_count : 0;
         part.more = true;
     } else {
         owner = walk->rest_owner;
@@ -459,7 +456,8 @@ static void walk_deliver_part(void *arg)
 static void walk_deliver(struct walk *walk, const struct page *page)
 {
     bool is_own = walk->replayed, can_be_stored = page->owner && *page->owner;
-    if (page->item_count <= PART_ITEMS || walk_needs_items(walk) || (!is_own && !can_be_stored)) {
+    if (page->item_count <= walk->from.part_items || walk->from.part_items == 0 ||
+        walk_needs_items(walk) || (!is_own && !can_be_stored)) {
         walk->fn(walk->arg, page, NULL);
         return;
     }

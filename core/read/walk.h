@@ -25,8 +25,9 @@ struct walk_from {
     struct source *source;
     struct payer *payer; /* may be NULL */
     struct loop *loop;
-    bool full;   /* items are read again, where the plan does so */
-    bool steady; /* its reader never pauses, so that other walks may wait for it */
+    size_t part_items; /* of a page, that are delivered at once; 0: all */
+    bool full;         /* items are read again, where the plan does so */
+    bool steady;       /* its reader never pauses, so that other walks may wait for it */
 };
 
 struct walk;

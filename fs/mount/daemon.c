@@ -185,12 +185,16 @@ static bool daemon_mount_session(struct daemon *daemon, const struct daemon_star
     return daemon->kernel && mount->notifier && mount->refresh && mount->ahead;
 }
 
+/* Of a page, at once: about as many as one reply to the kernel holds. */
+enum { PART_ITEMS = 192 };
+
 static bool daemon_mount(struct daemon *daemon, const struct daemon_start *start)
 {
     struct mount *mount = &daemon->mount;
     struct app *app = mount->app;
     struct clock *clock = loop_clock(app->loop);
     struct place *root = place_root(app->map);
+    app->tree.part_items = PART_ITEMS;
     mount->budget.limit = (size_t)app->options->cache_bytes / CACHE_SHARES;
     mount->nodes = root ? nodes_new(root, &mount->budget) : NULL;
     mount->listings = listings_new(mount);
