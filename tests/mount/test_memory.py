@@ -54,7 +54,7 @@ def test_big_records_do_not_fill_the_memory(mount, branch, view):
     print(f"{view}: {used / MB:.0f} MB")
 
 
-@pytest.mark.parametrize("spool", ["/var/tmp", "no"])
+@pytest.mark.parametrize("spool", ["/var/tmp", pytest.param("no", marks=pytest.mark.long)])
 def test_files_of_a_big_listing_do_not_fill_the_memory(mount, branch, spool):
     """Neither stored pages, nor a file that becomes too large for the memory, have more than their part."""
     path, _ = branch.put_jobs(COUNT, padding=RECORD)

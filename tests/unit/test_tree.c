@@ -692,11 +692,13 @@ static void test_a_file_can_be_given_up_in_every_stage(void)
     }
 }
 
-static void end_after(const char *path, bool full, int rounds)
+static void end_after(const char *path, bool full, int rounds, size_t part_items)
 {
     CLEAN_UP(told_clean_up) struct told told = {.full = full};
     open_example();
-    scene.fake.page_size = 1;
+    scene.fake.page_size = part_items ? 0 : 1;
+    scene.tree.part_items = part_items;
+    scene.fake.parts_with_pages = part_items > 0;
     static const char *const names[] = {"dev-a-EcomIndexerJobsTable", "x", NULL};
     scene.fake.tables = names;
     struct place *place = resolve(path);
@@ -720,12 +722,14 @@ static void end_after(const char *path, bool full, int rounds)
 static void test_a_listing_can_be_given_up_in_every_stage(void)
 {
     for (int rounds = 0; rounds < 20; rounds++) {
-        end_after("/", false, rounds);
-        end_after(LATEST, true, rounds);
-        end_after(PENDING, true, rounds);
-        end_after("/prod/shops/s.example", false, rounds);
-        end_after("/prod/jobs/by-id/j1@", true, rounds);
-        end_after("/prod/jobs/by-id", false, rounds);
+        end_after("/", false, rounds, 0);
+        end_after(LATEST, true, rounds, 0);
+        end_after(PENDING, true, rounds, 0);
+        end_after("/prod/shops/s.example", false, rounds, 0);
+        end_after("/prod/jobs/by-id/j1@", true, rounds, 0);
+        end_after("/prod/jobs/by-id", false, rounds, 0);
+        end_after(LATEST, true, rounds, 1);
+        end_after("/prod/shops/s.example", false, rounds, 1);
     }
 }
 
@@ -752,6 +756,39 @@ static void test_a_day(void)
     check_list("/prod/jobs/by-index/shopify/a-b/on/2026-04-16",
                "2026-04-16T10:00:00Z#j1\n2026-04-16T11:00:00Z#j2\n");
     close_scene();
+}
+
+/* The parts of a page are one page in the figures. */
+static void test_a_page_in_parts_is_the_same_listing(void)
+{
+    CLEAN_UP(told_clean_up) struct told whole = {.full = true}, parts = {.full = true};
+    for (size_t part_items = 0; part_items < 5; part_items++) {
+        struct told *told = part_items ? &parts : &whole;
+        open_example();
+        scene.fake.parts_with_pages = true;
+        scene.tree.part_items = part_items;
+        told_clean_up(&parts);
+        parts = (struct told){.full = true};
+        struct place *place = resolve("/prod/jobs/by-index/shopify/a-b/all");
+        told->listing = tree_list(&scene.tree, place, true, scene_take_page, told);
+        scene_run_rounds(&scene, 1);
+        for (int i = 0; i < 30; i++) {
+            bool more = told->more;
+            told->more = false;
+            if (more)
+                tree_list_more(told->listing);
+            scene_run_rounds(&scene, 1);
+        }
+        struct tree_list_stats stats = tree_list_stats(told->listing);
+        CHECK(stats.pages == 1 && stats.requests == 1 && stats.read == 3 && stats.entries == 3);
+        CHECK_TEXT(buf_text(&told->bytes), buf_text(&whole.bytes));
+        CHECK(part_items == 0 || part_items >= 3 ? told->calls == whole.calls
+                                                 : told->calls > whole.calls);
+        tree_list_end(told->listing);
+        loop_run(scene.loop);
+        place_destroy(place);
+        close_scene();
+    }
 }
 
 static void test_pages_come_one_by_one(void)
@@ -1811,6 +1848,7 @@ static const struct check_test tests[] = {
     {"giving_up_nothing_is_harmless", test_giving_up_nothing_is_harmless},
     {"newest_first", test_newest_first},
     {"a_day", test_a_day},
+    {"a page in parts is the same listing", test_a_page_in_parts_is_the_same_listing},
     {"pages_come_one_by_one", test_pages_come_one_by_one},
     {"empty_pages_are_passed_over", test_empty_pages_are_passed_over},
     {"a_declared_file_comes_last", test_a_declared_file_comes_last},
