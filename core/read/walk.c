@@ -34,7 +34,7 @@ struct walk {
     int64_t since_ms, since_wall_ms; /* of CALL */
     bool more;                       /* of the latest page */
     bool reads_all;
-    struct page rest; /* of the page in hand: what is not delivered; without items: nothing */
+    struct page rest; /* of the page in hand: its items that are not delivered; none: nothing */
     struct page_owner *rest_owner; /* owned: of its items, unless they are in DOC */
     int64_t rest_since_ms;
     char request_id[64];   /* of REST */
@@ -541,7 +541,7 @@ static void walk_report_page(void *arg)
 {
     struct walk *walk = arg;
     struct error why;
-    struct page page;
+    struct page page = {0};
     walk->timer = NULL;
     bool ok = walk->at < walk->replayed->page_count;
     if (!ok) {
