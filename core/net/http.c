@@ -762,9 +762,9 @@ static bool http_start(struct transfer *transfer)
 {
     struct http *http = transfer->http;
     int running = 0;
+    http->begun++; /* until http_remove, also if libcurl refuses it */
     if (curl_multi_add_handle(http->multi, transfer->easy) != CURLM_OK)
         return false;
-    http->begun++;
     curl_multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     if (running < http->begun && !http->ended) {
         http->ended = loop_add_timer(http->loop, 0, http_on_ended, http);

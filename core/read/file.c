@@ -519,6 +519,10 @@ static bool file_may_spool(const struct tree_call *call)
     return tree->spool && !(tree->show_secrets && call->place->table->secret_count > 0);
 }
 
+/* A file this large becomes a temporary file at the latest. One write of it holds the loop for up
+ * to 5 ms, and the kernel has the bytes of any file in its own cache. */
+enum { SPOOLED_FROM = 4 << 20 };
+
 /* Moves BYTES to a temporary file. */
 static bool file_begin_spool(struct tree_call *call, struct error *err)
 {
@@ -548,8 +552,11 @@ static bool file_collect_piece(struct tree_call *call, struct span piece, struct
 {
     const struct tree *tree = call->tree;
     CLEAN_UP(buf_clean_up) struct buf most = {0};
-    if (!call->spool && piece.size > tree->snapshot_bytes - call->bytes.size &&
-        !(file_may_spool(call) ? file_begin_spool(call, err) : file_refuse_size(call, err)))
+    bool may_spool = file_may_spool(call);
+    size_t limit =
+        may_spool && tree->snapshot_bytes > SPOOLED_FROM ? SPOOLED_FROM : tree->snapshot_bytes;
+    if (!call->spool && piece.size > limit - call->bytes.size &&
+        !(may_spool ? file_begin_spool(call, err) : file_refuse_size(call, err)))
         return false;
     if (!call->spool)
         buf_add_span(&call->bytes, piece);

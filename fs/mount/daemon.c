@@ -185,8 +185,8 @@ static bool daemon_mount_session(struct daemon *daemon, const struct daemon_star
     return daemon->kernel && mount->notifier && mount->refresh && mount->ahead;
 }
 
-/* Of a page, at once: about as many as one reply to the kernel holds. */
-enum { PART_ITEMS = 192 };
+/* Of a page, at once: as many as two replies to the kernel hold. */
+enum { PART_ITEMS = 300 };
 
 static bool daemon_mount(struct daemon *daemon, const struct daemon_start *start)
 {

@@ -790,6 +790,7 @@ static void open_listing_on_entries(void *arg, const struct tree_entry *entries,
         open_listing_fail(listing, EFBIG, &why);
     }
     open_listing_count_memory(listing);
+    accounts_identify(open_listing_mount_of(listing)); /* a page from memory charges nothing */
     open_listing_reply_to_readers(listing);
 }
 

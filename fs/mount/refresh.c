@@ -204,17 +204,19 @@ static bool refresh_has_waiters(const struct refresh_job *job)
 }
 
 /* Look-ups that wait in one of the directories begin again, after the notifier's turn. */
-static void refresh_send(struct refresh_job *job)
+static bool refresh_send(struct refresh_job *job)
 {
     struct mount *mount = job->refresh->mount;
     for (const struct refresh_name *each = job->names; each; each = each->next)
         parked_restart(mount, each->parent);
     job->deadline =
         loop_add_timer(mount->app->loop, waiting_longest_ms(mount), refresh_on_deadline, job);
-    if (job->deadline && notifier_send(mount->notifier, &job->notice))
+    if (job->deadline && notifier_send(mount->notifier, &job->notice)) {
         list_prepend(&job->refresh->jobs, &job->node);
-    else
-        refresh_finish(job, EAGAIN);
+        return true;
+    }
+    refresh_finish(job, EAGAIN);
+    return false;
 }
 
 /* The errno after a success. Only the map is checked for the path: to look for an item would read
@@ -252,8 +254,7 @@ bool refresh_forget(struct refresh *refresh, const struct node *node)
     if (!job)
         return false;
     refresh_add_name(job, node->parent, node_name(node));
-    refresh_send(job);
-    return true;
+    return refresh_send(job);
 }
 
 void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req)

@@ -23,7 +23,7 @@ void refresh_cancel_all(struct refresh *refresh);
 void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req);
 
 /* Makes the kernel forget the name of NODE alone; no data are dropped. False, and nothing happens,
- * when a request waits in its directory, or without memory. */
+ * when a request waits in its directory, when too many names wait already, or without memory. */
 bool refresh_forget(struct refresh *refresh, const struct node *node);
 
 #endif

@@ -88,8 +88,7 @@ void spooled_destroy(struct spooled *spooled)
     free(spooled);
 }
 
-/* If the kernel does not forget a name now, because a request waits in its directory, the next
- * round repeats it. */
+/* If the kernel does not forget a name now, the next round repeats it. */
 static void spooled_on_timer(void *arg)
 {
     struct spooled *spooled = arg;
@@ -106,13 +105,26 @@ static void spooled_on_timer(void *arg)
         spooled->timer = loop_add_timer(mount->app->loop, ROUND_MS, spooled_on_timer, spooled);
 }
 
+/* The file of NODE; NULL: none. The name is NODE's now, and no longer that of an older version. */
+static struct spooled_file *spooled_find(struct spooled *spooled, const struct node *node)
+{
+    struct spooled_file *found = NULL;
+    LIST_EACH (struct spooled_file, file, &spooled->files, list_node) {
+        const struct node *each = nodes_find(spooled->mount->nodes, file->ino);
+        if (each == node)
+            found = file;
+        else if (each && each->parent == node->parent &&
+                 span_equal(node_name(each), node_name(node)))
+            file->is_forgotten = true;
+    }
+    return found;
+}
+
 /* Without memory for it the name stays until the kernel forgets it by itself. */
 void spooled_note(struct spooled *spooled, const struct node *node, int64_t ttl_ms)
 {
     struct mount *mount = spooled->mount;
-    struct spooled_file *file = LIST_FIRST(&spooled->files, struct spooled_file, list_node);
-    while (file && file->ino != node->ino)
-        file = LIST_NEXT(file, struct spooled_file, list_node);
+    struct spooled_file *file = spooled_find(spooled, node);
     if (!file) {
         file = calloc(1, sizeof *file);
         if (!file)

@@ -60,6 +60,13 @@ def test_its_bytes_are_on_disk_without_a_name_and_not_in_memory(mount, large, tm
     assert "ddbfs_spooled_bytes" in m.metrics()
 
 
+def test_a_large_cache_does_not_keep_it_in_memory(mount, large):
+    """A quarter of the default is 64 MB."""
+    m = mount()
+    (m / f"{large[0]}@jsonl").stat()
+    assert m.stats()["spooled_files"] == 1
+
+
 def test_it_was_read_page_by_page_once(mount, large, tmp_path):
     path, _ = large
     m = spooling(mount, tmp_path / "spool")
