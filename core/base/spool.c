@@ -19,6 +19,19 @@ struct spool {
     uint8_t sum[DIGEST_SIZE];
 };
 
+static const char *spool_remedy(int number)
+{
+    switch (number) {
+    case EFBIG:
+        return "raise the limit of the size of files: ulimit -f";
+    case ENOSPC:
+    case EDQUOT:
+        return "free space there, or name another folder: --spool";
+    default:
+        return "name a folder that exists and can be written: --spool";
+    }
+}
+
 static bool spool_refuse(const char *folder, uint64_t size, int number, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf held = {0};
@@ -30,9 +43,7 @@ static bool spool_refuse(const char *folder, uint64_t size, int number, struct e
     if (size > 0)
         size_write(size, &held);
     return error_set(err, ERROR_NO_SPACE, "a temporary file in %s can't %s: %s; %s", folder,
-                     buf_text(&held), strerror(number),
-                     number == EFBIG ? "raise the limit of the size of files: ulimit -f"
-                                     : "free space there, or name another folder: --spool");
+                     buf_text(&held), strerror(number), spool_remedy(number));
 }
 
 /* Some file systems have no nameless files: there it has a name for a moment. -1 with errno. */

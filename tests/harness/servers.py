@@ -46,7 +46,7 @@ def dynamodb_local_command(port):
 
 
 def zero_command(port, shops=("some=10000",), delay_ms=0, serial=False, program=None):
-    """tests/bench/zero_server: jobs of SHOPS, each as NAME=COUNT[:BYTES]."""
+    """tests/bench/peers/zero_server.c: jobs of SHOPS, each as NAME=COUNT[:BYTES]."""
     program = program or places.program("DDBFS_ZERO", "build-asan/tests/bench/zero_server", "build/tests/bench/zero_server")
     options = ["--port", str(port), "--delay-ms", str(delay_ms), *(["--serial"] if serial else [])]
     return [str(program), *options, *shops]
@@ -83,7 +83,7 @@ class Server:
             connection.close()
 
     def counts(self):
-        """The requests that the zero server has received, by operation; see tests/bench/zero_server.c."""
+        """The requests that the zero server has received, by operation; see tests/bench/peers/zero_server.c."""
         with urllib.request.urlopen(f"{self.url}/counts", timeout=60) as answer:
             return json.load(answer)
 

@@ -63,7 +63,7 @@ static void check_refused(const char *folder, enum error_kind kind, const char *
 static void a_folder_that_cannot_be_written_has_a_reason(void)
 {
     check_refused("/nowhere/at/all", ERROR_NO_SPACE, "No such file");
-    check_refused("/proc/self", ERROR_NO_SPACE, "--spool");
+    check_refused("/proc/self", ERROR_NO_SPACE, "exists and can be written: --spool");
 }
 
 static void a_limit_of_open_files_has_its_own_kind(void)
