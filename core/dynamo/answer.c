@@ -1,6 +1,5 @@
 #include "core/dynamo/answer.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,6 +8,7 @@
 #include "core/aws/retry.h"
 #include "core/dynamo/refusal.h"
 #include "core/net/gzip.h"
+#include "core/source/table_description.h"
 
 /* The bounds of a response. The service bounds the size of items: 400 KB for one, 1 MB for a page
  * of a Query (and the item that passes it), 16 MB for a batch. JSON is longer: an escaped byte
@@ -330,171 +330,13 @@ static bool answer_read_names(struct answer *answer, struct json root)
     return true;
 }
 
-/* The attribute's type, among the table's AttributeDefinitions. */
-static bool answer_read_type(struct json definitions, struct span name, enum value_type *out)
-{
-    struct json each = json_first(definitions);
-    while (json_present(each) && !json_string_is(json_member(each, "AttributeName"), name))
-        each = json_next(each);
-    struct json type = json_member(each, "AttributeType");
-    for (int i = VALUE_S; i <= VALUE_B; i++) {
-        *out = (enum value_type)i;
-        if (json_string_is(type, span_text(value_type_name(*out))))
-            return true;
-    }
-    return false;
-}
-
-static bool answer_read_key_attribute(struct answer *answer, struct json element,
-                                      struct json definitions, struct key_schema *out)
-{
-    struct json key_type = json_member(element, "KeyType");
-    bool hash = json_string_is(key_type, SPAN_LITERAL("HASH"));
-    if (!hash && !json_string_is(key_type, SPAN_LITERAL("RANGE")))
-        return false;
-    size_t *count = hash ? &out->partition_count : &out->sort_count;
-    if (*count == KEY_MAX_ATTRIBUTES)
-        return false;
-    size_t i = (*count)++;
-    struct span *name = hash ? &out->partition[i].name : &out->sort[i].name;
-    enum value_type *type = hash ? &out->partition[i].type : &out->sort[i].type;
-    return answer_copy_text(answer, json_member(element, "AttributeName"), name) &&
-           (answer->arena.failed || answer_read_type(definitions, *name, type));
-}
-
-static bool answer_read_schema(struct answer *answer, struct json owner, struct json definitions,
-                               struct key_schema *out)
-{
-    struct json array = json_member(owner, "KeySchema");
-    for (struct json each = json_first(array); json_present(each); each = json_next(each))
-        if (!answer_read_key_attribute(answer, each, definitions, out))
-            return false;
-    return json_is(array, JSON_ARRAY) && out->partition_count > 0;
-}
-
-static bool answer_read_projection(struct json index, enum projection *out)
-{
-    static const char *const types[] = {
-        [PROJECTS_ALL] = "ALL", [PROJECTS_SOME] = "INCLUDE", [PROJECTS_KEYS] = "KEYS_ONLY"};
-    struct json type = json_member(json_member(index, "Projection"), "ProjectionType");
-    for (int i = PROJECTS_ALL; i <= PROJECTS_KEYS; i++) {
-        *out = (enum projection)i;
-        if (json_string_is(type, span_text(types[i])))
-            return true;
-    }
-    return false;
-}
-
-static bool answer_read_included(struct answer *answer, struct json owner, struct index_info *out)
-{
-    struct json array = json_member(json_member(owner, "Projection"), "NonKeyAttributes");
-    struct span *names = arena_array(&answer->arena, json_count(array), sizeof *names);
-    out->included = names;
-    if (!names)
-        return true;
-    for (struct json name = json_first(array); json_present(name); name = json_next(name))
-        if (!answer_copy_text(answer, name, &names[out->included_count++]))
-            return false;
-    return true;
-}
-
-/* An optional text. */
-static bool answer_read_word(struct answer *answer, struct json value, struct span *out)
-{
-    *out = span_text("");
-    return !json_present(value) || json_is(value, JSON_NULL) ||
-           answer_copy_text(answer, value, out);
-}
-
-/* An optional count. */
-static bool answer_read_count(struct json value, int64_t *out)
-{
-    *out = -1;
-    return !json_present(value) || json_is(value, JSON_NULL) ||
-           (json_read_int(value, out) && *out >= 0);
-}
-
-/* False when VALUE is no number that a double can hold. */
-static bool answer_read_double(struct json value, double *out)
-{
-    struct span raw = json_raw(value);
-    char text[40] = "";
-    if (!json_is(value, JSON_NUMBER) || raw.size >= sizeof text)
-        return false;
-    memcpy(text, raw.data, raw.size);
-    *out = strtod(text, NULL);
-    return isfinite(*out);
-}
-
-/* Seconds since 1970, with a fraction. */
-static bool answer_read_date(struct json value, int64_t *out_ms)
-{
-    double seconds = 0;
-    if (json_present(value) && !json_is(value, JSON_NULL) &&
-        (!answer_read_double(value, &seconds) || fabs(seconds) > 1e12))
-        return false;
-    *out_ms = (int64_t)(seconds * 1000);
-    return true;
-}
-
-/* A table that was never billed on demand has no billing mode, but provisioned units. */
-static bool answer_read_billing(struct answer *answer, struct json table, struct table_info *info)
-{
-    struct json mode = json_member(json_member(table, "BillingModeSummary"), "BillingMode");
-    struct json units =
-        json_member(json_member(table, "ProvisionedThroughput"), "ReadCapacityUnits");
-    int64_t count;
-    if (!answer_read_word(answer, mode, &info->billing_mode))
-        return false;
-    if (info->billing_mode.size == 0 && json_read_int(units, &count) && count > 0)
-        info->billing_mode = SPAN_LITERAL("PROVISIONED");
-    return true;
-}
-
-static bool answer_read_state(struct answer *answer, struct json table, struct table_info *info)
-{
-    return answer_read_word(answer, json_member(table, "TableStatus"), &info->status) &&
-           answer_read_count(json_member(table, "ItemCount"), &info->item_count) &&
-           answer_read_count(json_member(table, "TableSizeBytes"), &info->size_bytes) &&
-           answer_read_date(json_member(table, "CreationDateTime"), &info->created_ms) &&
-           answer_read_billing(answer, table, info);
-}
-
-static bool answer_read_indexes(struct answer *answer, struct json array, struct json definitions,
-                                bool local, struct index_info *indexes, size_t *count)
-{
-    for (struct json each = json_first(array); json_present(each); each = json_next(each)) {
-        struct index_info *index = &indexes[(*count)++];
-        index->local = local;
-        if (!answer_read_projection(each, &index->projection) ||
-            !answer_copy_text(answer, json_member(each, "IndexName"), &index->name) ||
-            !answer_read_word(answer, json_member(each, "IndexStatus"), &index->status) ||
-            !answer_read_included(answer, each, index) ||
-            !answer_read_schema(answer, each, definitions, &index->keys))
-            return false;
-    }
-    return true;
-}
-
 static bool answer_read_table(struct answer *answer, const struct read *read, struct json root)
 {
     struct json table = json_member(root, "Table");
-    struct json definitions = json_member(table, "AttributeDefinitions");
-    struct json global = json_member(table, "GlobalSecondaryIndexes");
-    struct json local = json_member(table, "LocalSecondaryIndexes");
-    struct table_info *info = arena_alloc(&answer->arena, sizeof *info);
-    struct index_info *indexes =
-        arena_array(&answer->arena, json_count(global) + json_count(local), sizeof *indexes);
-    if (!info || !indexes)
-        return true;
-    info->indexes = indexes;
-    answer->table = info;
+    answer->table = table_description_read(table, &answer->arena);
     answer->description = table;
-    return json_string_is(json_member(table, "TableName"), span_text(read->table)) &&
-           answer_read_schema(answer, table, definitions, &info->keys) &&
-           answer_read_indexes(answer, global, definitions, false, indexes, &info->index_count) &&
-           answer_read_indexes(answer, local, definitions, true, indexes, &info->index_count) &&
-           answer_read_state(answer, table, info);
+    return answer->arena.failed || (answer->table && json_string_is(json_member(table, "TableName"),
+                                                                    span_text(read->table)));
 }
 
 /* One object that describes a table, which is stored as it came. */
@@ -554,7 +396,7 @@ static bool answer_read_capacity(struct answer *answer, struct json root)
     struct json units = json_member(consumed, "CapacityUnits");
     if (!json_present(units))
         return true;
-    return answer_read_double(units, &answer->capacity) && answer->capacity >= 0;
+    return json_read_double(units, &answer->capacity) && answer->capacity >= 0;
 }
 
 /* DynamoDB's own content type: the JSON of another server may look like an empty response. */

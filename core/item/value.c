@@ -188,6 +188,20 @@ const char *number_fault(struct span text)
     return value_count_digits(decimal.digits) > MAX_DIGITS ? "has more than 38 digits" : NULL;
 }
 
+void number_split(struct span text, struct number_parts *out)
+{
+    struct decimal decimal = {0};
+    *out = (struct number_parts){0};
+    value_read_decimal(text, &decimal);
+    size_t count = value_count_digits(decimal.digits);
+    if (count == 0 || count > sizeof out->digits)
+        return;
+    out->is_negative = decimal.negative;
+    out->magnitude = (int)decimal.magnitude;
+    for (; out->digit_count < count; out->digit_count++)
+        out->digits[out->digit_count] = value_take_digit(&decimal.digits);
+}
+
 void number_write(struct span text, struct buf *out)
 {
     struct span mantissa;

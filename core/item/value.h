@@ -36,6 +36,17 @@ bool number_is(struct span text);
  * …), or NULL for a valid one. */
 const char *number_fault(struct span text);
 
+/* A number taken apart: DIGITS[0].DIGITS[1…] times ten to the power of MAGNITUDE. */
+struct number_parts {
+    bool is_negative;   /* false for zero */
+    char digits[38];    /* neither the first nor the last is 0 */
+    size_t digit_count; /* 0 for zero */
+    int magnitude;
+};
+
+/* Takes TEXT, which has no number_fault, apart. */
+void number_split(struct span text, struct number_parts *out);
+
 /* Appends the number TEXT, which has no fault, as JSON spells it: "+0100" is "100". */
 void number_write(struct span text, struct buf *out);
 

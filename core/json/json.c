@@ -1,7 +1,9 @@
 #include "core/json/json.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/json/text.h"
 
@@ -112,6 +114,17 @@ bool json_read_string(struct json value, struct buf *out)
     else
         buf_add_span(out, json_inside(value));
     return true;
+}
+
+bool json_read_double(struct json value, double *out)
+{
+    struct span raw = json_raw(value);
+    char text[40] = "";
+    if (!json_is(value, JSON_NUMBER) || raw.size >= sizeof text)
+        return false;
+    memcpy(text, raw.data, raw.size);
+    *out = strtod(text, NULL);
+    return isfinite(*out);
 }
 
 bool json_read_int(struct json value, int64_t *out)

@@ -154,6 +154,9 @@ static inline bool json_plain_string(struct json value, struct span *out)
 /* A number written without fraction or exponent, within int64_t; false for any other value. */
 bool json_read_int(struct json value, int64_t *out);
 
+/* False if VALUE is no number that a double can hold, or its text is longer than 39 bytes. */
+bool json_read_double(struct json value, double *out);
+
 /* Appends TEXT as a JSON string in quotes: the shortest escapes, \u00XX in lower case for
  * other control characters, all else unchanged; lone surrogates as their escape; bytes that
  * are not UTF-8 as \ufffd. */

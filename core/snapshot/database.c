@@ -1,0 +1,320 @@
+#include "core/snapshot/database.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* SQLite's rollback journal lies beside the file. It gets the file's mode. */
+enum { DATABASE_FILE_MODE = 0600 };
+
+struct database {
+    sqlite3 *handle; /* owned */
+    char *file;      /* owned */
+};
+
+struct statement {
+    sqlite3_stmt *handle; /* owned */
+    struct database *database;
+    int fault; /* of a bind: an SQLite code */
+};
+
+/* The kind and the remedy of each code, by its low byte. */
+static const struct database_fault {
+    int code;
+    enum error_kind kind;
+    const char *what; /* behind the file's name */
+} database_faults[] = {
+    {SQLITE_NOTADB, ERROR_INVALID,
+     "is not a snapshot: it is no SQLite database; make one with ddbfs import"},
+    {SQLITE_CORRUPT, ERROR_BAD_ANSWER,
+     "is damaged; ddbfs check reports where; import it again, or restore a copy"},
+    {SQLITE_FULL, ERROR_NO_SPACE, "cannot grow: the disk is full; free space there"},
+    {SQLITE_READONLY, ERROR_DENIED,
+     "cannot be written: the file or its folder is read-only; use another folder"},
+    {SQLITE_PERM, ERROR_DENIED, "cannot be opened: permission denied; change its mode"},
+    {SQLITE_BUSY, ERROR_TIMED_OUT,
+     "is in use: another program writes to it; wait until that has ended"},
+    {SQLITE_LOCKED, ERROR_TIMED_OUT,
+     "is in use: another program writes to it; wait until that has ended"},
+    {SQLITE_INTERRUPT, ERROR_TIMED_OUT,
+     "was not read to the end: the read was interrupted; raise the limit: --timeout"},
+    {SQLITE_TOOBIG, ERROR_TOO_LARGE, "has a value that is too large for SQLite"},
+    {SQLITE_CONSTRAINT, ERROR_INVALID, "would have the same key twice, or a missing value"},
+};
+
+/* The system's reason of an input or output error, which SQLite does not print. */
+static bool database_set_io_error(sqlite3 *handle, const char *file, struct error *err)
+{
+    int number = sqlite3_system_errno(handle), code = sqlite3_extended_errcode(handle);
+    struct stat status;
+    if (number == ENOSPC || number == EDQUOT || number == EFBIG)
+        return error_set(err, ERROR_NO_SPACE, "%s cannot grow: %s; free space there", file,
+                         strerror(number));
+    if (code == SQLITE_IOERR_SHORT_READ)
+        return error_set(err, ERROR_BAD_ANSWER,
+                         "%s is cut short: its last pages are missing; import it again, or restore "
+                         "a copy",
+                         file);
+    if (stat(file, &status) != 0)
+        number = errno;
+    return error_set(err, ERROR_BAD_ANSWER, "%s cannot be read or written: %s; check the disk",
+                     file, number ? strerror(number) : sqlite3_errstr(code));
+}
+
+/* Fills ERR for the failure CODE of HANDLE. Returns false. */
+static bool database_refuse(sqlite3 *handle, const char *file, int code, struct error *err)
+{
+    int kind = code & 0xff;
+    if (kind == SQLITE_NOMEM)
+        return error_no_memory(err);
+    if (kind == SQLITE_IOERR)
+        return database_set_io_error(handle, file, err);
+    for (size_t i = 0; i < sizeof database_faults / sizeof database_faults[0]; i++)
+        if (database_faults[i].code == kind)
+            return error_set(err, database_faults[i].kind, "%s %s", file, database_faults[i].what);
+    return error_set(err, ERROR_BAD_ANSWER, "%s: SQLite failed: %s; ddbfs check examines the file",
+                     file, sqlite3_errmsg(handle));
+}
+
+/* SQLite's own text names neither the file nor the cause. */
+static bool database_check_file(const char *file, enum database_mode mode, struct error *err)
+{
+    int flags = mode == DATABASE_READ ? O_RDONLY : O_RDWR;
+    if (mode == DATABASE_CREATE)
+        flags |= O_CREAT;
+    int fd = open(file, flags | O_CLOEXEC | O_NONBLOCK, DATABASE_FILE_MODE);
+    struct stat status;
+    int number = errno;
+    bool is_file = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    if (fd >= 0)
+        close(fd);
+    if (is_file && status.st_size == 0 && mode != DATABASE_CREATE)
+        return error_set(err, ERROR_INVALID,
+                         "%s is not a snapshot: it is empty; make one with ddbfs import", file);
+    if (is_file)
+        return true;
+    if (fd >= 0)
+        return error_set(err, ERROR_INVALID, "%s is no regular file; name a snapshot", file);
+    enum error_kind kind = number == ENOENT   ? ERROR_INVALID
+                           : number == EACCES ? ERROR_DENIED
+                           : number == EROFS  ? ERROR_DENIED
+                           : number == ENOSPC ? ERROR_NO_SPACE
+                           : number == EMFILE ? ERROR_NO_DESCRIPTORS
+                           : number == ENFILE ? ERROR_NO_DESCRIPTORS
+                                              : ERROR_INVALID;
+    return error_set(err, kind, "%s cannot be opened: %s", file, strerror(number));
+}
+
+/* Opens the file and reads its first page; before that, a file of another kind is not noticed. */
+static int database_connect(struct database *database, enum database_mode mode)
+{
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    flags |= mode == DATABASE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    int code = sqlite3_open_v2(database->file, &database->handle, flags, NULL);
+    if (code != SQLITE_OK)
+        return code;
+    sqlite3_busy_timeout(database->handle, DATABASE_BUSY_MS);
+    sqlite3_db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(database->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    return sqlite3_exec(database->handle, "PRAGMA schema_version", NULL, NULL, NULL);
+}
+
+struct database *database_open(const char *file, enum database_mode mode, struct error *err)
+{
+    if (!database_check_file(file, mode, err))
+        return NULL;
+    struct database *database = calloc(1, sizeof *database);
+    if (database)
+        database->file = strdup(file);
+    if (!database || !database->file) {
+        free(database);
+        error_no_memory(err);
+        return NULL;
+    }
+    int code = database_connect(database, mode);
+    if (code ==
+        SQLITE_READONLY_ROLLBACK) { /* a writer was killed; only a writer can undo its work */
+        sqlite3_close(database->handle);
+        code = database_connect(database, DATABASE_WRITE);
+        if (code == SQLITE_OK) {
+            sqlite3_close(database->handle);
+            code = database_connect(database, mode);
+        }
+    }
+    if (code == SQLITE_OK)
+        return database;
+    database_refuse(database->handle, file, code, err);
+    database_close(database);
+    return NULL;
+}
+
+void database_close(struct database *database)
+{
+    if (!database)
+        return;
+    sqlite3_close(database->handle);
+    free(database->file);
+    free(database);
+}
+
+const char *database_file(const struct database *database)
+{
+    return database->file;
+}
+
+bool database_run(struct database *database, const char *sql, struct error *err)
+{
+    int code = sqlite3_exec(database->handle, sql, NULL, NULL, NULL);
+    return code == SQLITE_OK || database_refuse(database->handle, database->file, code, err);
+}
+
+bool database_read_integer(struct database *database, const char *sql, int64_t *out,
+                           struct error *err)
+{
+    struct statement *statement = database_prepare(database, sql, err);
+    enum statement_step step = statement ? statement_step(statement, err) : STATEMENT_FAILED;
+    if (step == STATEMENT_ROW)
+        *out = statement_integer(statement, 0);
+    else if (step == STATEMENT_DONE)
+        error_set(err, ERROR_BAD_ANSWER, "%s lacks a row that each snapshot has; import it again",
+                  database->file);
+    statement_end(statement);
+    return step == STATEMENT_ROW;
+}
+
+void database_interrupt(struct database *database)
+{
+    sqlite3_interrupt(database->handle);
+}
+
+int64_t database_changes(const struct database *database)
+{
+    return sqlite3_changes64(database->handle);
+}
+
+struct statement *database_prepare(struct database *database, const char *sql, struct error *err)
+{
+    struct statement *statement = calloc(1, sizeof *statement);
+    if (!statement) {
+        error_no_memory(err);
+        return NULL;
+    }
+    statement->database = database;
+    int code = sqlite3_prepare_v3(database->handle, sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                  &statement->handle, NULL);
+    if (code == SQLITE_OK)
+        return statement;
+    database_refuse(database->handle, database->file, code, err);
+    free(statement);
+    return NULL;
+}
+
+void statement_end(struct statement *statement)
+{
+    if (!statement)
+        return;
+    sqlite3_finalize(statement->handle);
+    free(statement);
+}
+
+static void statement_note_bind(struct statement *statement, int code)
+{
+    if (code != SQLITE_OK && statement->fault == SQLITE_OK)
+        statement->fault = code;
+}
+
+/* A NULL pointer would bind NULL instead of an empty value. */
+void statement_bind_text(struct statement *statement, int number, struct span text)
+{
+    statement_note_bind(statement,
+                        sqlite3_bind_text64(statement->handle, number, text.data ? text.data : "",
+                                            text.size, SQLITE_STATIC, SQLITE_UTF8));
+}
+
+void statement_bind_bytes(struct statement *statement, int number, struct span bytes)
+{
+    statement_note_bind(statement,
+                        sqlite3_bind_blob64(statement->handle, number, bytes.data ? bytes.data : "",
+                                            bytes.size, SQLITE_STATIC));
+}
+
+void statement_bind_integer(struct statement *statement, int number, int64_t value)
+{
+    statement_note_bind(statement, sqlite3_bind_int64(statement->handle, number, value));
+}
+
+void statement_bind_real(struct statement *statement, int number, double value)
+{
+    statement_note_bind(statement, sqlite3_bind_double(statement->handle, number, value));
+}
+
+void statement_bind_null(struct statement *statement, int number)
+{
+    statement_note_bind(statement, sqlite3_bind_null(statement->handle, number));
+}
+
+enum statement_step statement_step(struct statement *statement, struct error *err)
+{
+    int code = statement->fault ? statement->fault : sqlite3_step(statement->handle);
+    if (code == SQLITE_ROW)
+        return STATEMENT_ROW;
+    if (code == SQLITE_DONE)
+        return STATEMENT_DONE;
+    database_refuse(statement->database->handle, statement->database->file, code, err);
+    return STATEMENT_FAILED;
+}
+
+void statement_reset(struct statement *statement)
+{
+    sqlite3_reset(statement->handle);
+    sqlite3_clear_bindings(statement->handle);
+    statement->fault = SQLITE_OK;
+}
+
+bool statement_run(struct statement *statement, struct error *err)
+{
+    bool ok = statement_step(statement, err) != STATEMENT_FAILED;
+    statement_reset(statement);
+    return ok;
+}
+
+bool statement_is_null(const struct statement *statement, int column)
+{
+    return sqlite3_column_type(statement->handle, column) == SQLITE_NULL;
+}
+
+bool statement_is_text(const struct statement *statement, int column)
+{
+    return sqlite3_column_type(statement->handle, column) == SQLITE_TEXT;
+}
+
+bool statement_is_bytes(const struct statement *statement, int column)
+{
+    return sqlite3_column_type(statement->handle, column) == SQLITE_BLOB;
+}
+
+struct span statement_text(const struct statement *statement, int column)
+{
+    const void *text = sqlite3_column_text(statement->handle, column);
+    return span_of(text ? text : "", (size_t)sqlite3_column_bytes(statement->handle, column));
+}
+
+struct span statement_bytes(const struct statement *statement, int column)
+{
+    const void *bytes = sqlite3_column_blob(statement->handle, column);
+    return span_of(bytes ? bytes : "", (size_t)sqlite3_column_bytes(statement->handle, column));
+}
+
+int64_t statement_integer(const struct statement *statement, int column)
+{
+    return sqlite3_column_int64(statement->handle, column);
+}
+
+double statement_real(const struct statement *statement, int column)
+{
+    return sqlite3_column_double(statement->handle, column);
+}

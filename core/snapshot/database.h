@@ -1,0 +1,75 @@
+/* An SQLite database. A database and its statements belong to one thread at a time. */
+#ifndef DDBFS_CORE_SNAPSHOT_DATABASE_H
+#define DDBFS_CORE_SNAPSHOT_DATABASE_H
+
+#include <stdint.h>
+
+#include "core/base/error.h"
+#include "core/base/span.h"
+
+struct database;
+struct statement;
+
+enum database_mode {
+    DATABASE_READ,   /* an existing file; nothing is written */
+    DATABASE_WRITE,  /* an existing file */
+    DATABASE_CREATE, /* a new file of mode 0600, or an empty one */
+};
+
+enum { DATABASE_BUSY_MS = 5000 }; /* the longest wait for a lock of another process */
+
+/* A writer that was killed left a journal: then the file is first restored from that, in any mode.
+ * NULL with ERR filled: the file is missing, is no SQLite database, or cannot be opened. */
+struct database *database_open(const char *file, enum database_mode mode, struct error *err);
+/* Its statements must have ended. An open transaction is rolled back. NULL is fine. */
+void database_close(struct database *database);
+
+/* The name by which it was opened. */
+const char *database_file(const struct database *database);
+
+/* Runs statements without parameters, up to the first that fails; rows are dropped. */
+bool database_run(struct database *database, const char *sql, struct error *err);
+
+/* The first column of the only row that SQL returns; a missing row is ERROR_BAD_ANSWER. */
+bool database_read_integer(struct database *database, const char *sql, int64_t *out,
+                           struct error *err);
+
+/* The statement that runs on DATABASE fails with ERROR_TIMED_OUT. Any thread may call it while the
+ * database is open. */
+void database_interrupt(struct database *database);
+
+/* The rows that the last INSERT, UPDATE or DELETE changed. */
+int64_t database_changes(const struct database *database);
+
+/* SQL is one statement; parameters are ?1, ?2, … NULL with ERR filled. */
+struct statement *database_prepare(struct database *database, const char *sql, struct error *err);
+void statement_end(struct statement *statement); /* NULL is fine */
+
+/* Bound bytes must stay until the statement is reset. A failure is reported by the next step. */
+void statement_bind_text(struct statement *statement, int number, struct span text);
+void statement_bind_bytes(struct statement *statement, int number, struct span bytes);
+void statement_bind_integer(struct statement *statement, int number, int64_t value);
+void statement_bind_real(struct statement *statement, int number, double value);
+void statement_bind_null(struct statement *statement, int number);
+
+enum statement_step { STATEMENT_ROW, STATEMENT_DONE, STATEMENT_FAILED };
+
+/* The next row; STATEMENT_FAILED with ERR filled. After the last row, or a failure, the statement
+ * has to be reset before another step. */
+enum statement_step statement_step(struct statement *statement, struct error *err);
+/* Makes it ready for another run. Its parameters are NULL again. */
+void statement_reset(struct statement *statement);
+/* One run of a statement without rows. It is reset in either case. */
+bool statement_run(struct statement *statement, struct error *err);
+
+/* Columns of the current row, from 0 on. Bytes are valid until the next step or reset. A NULL is an
+ * empty span, or 0. */
+bool statement_is_null(const struct statement *statement, int column);
+bool statement_is_text(const struct statement *statement, int column);
+bool statement_is_bytes(const struct statement *statement, int column);
+struct span statement_text(const struct statement *statement, int column);
+struct span statement_bytes(const struct statement *statement, int column);
+int64_t statement_integer(const struct statement *statement, int column);
+double statement_real(const struct statement *statement, int column);
+
+#endif

@@ -1,0 +1,173 @@
+#include "core/source/table_description.h"
+
+#include <math.h>
+
+/* Copies the unescaped text. False when VALUE is no string. */
+static bool table_description_copy(struct arena *arena, struct json value, struct span *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    if (!json_read_string(value, &text))
+        return false;
+    arena->failed |= text.failed;
+    *out = arena_copy(arena, buf_span(&text));
+    return true;
+}
+
+/* The attribute's type, among the table's AttributeDefinitions. */
+static bool table_description_read_type(struct json definitions, struct span name,
+                                        enum value_type *out)
+{
+    struct json each = json_first(definitions);
+    while (json_present(each) && !json_string_is(json_member(each, "AttributeName"), name))
+        each = json_next(each);
+    struct json type = json_member(each, "AttributeType");
+    for (int i = VALUE_S; i <= VALUE_B; i++) {
+        *out = (enum value_type)i;
+        if (json_string_is(type, span_text(value_type_name(*out))))
+            return true;
+    }
+    return false;
+}
+
+static bool table_description_read_key_attribute(struct arena *arena, struct json element,
+                                                 struct json definitions, struct key_schema *out)
+{
+    struct json key_type = json_member(element, "KeyType");
+    bool hash = json_string_is(key_type, SPAN_LITERAL("HASH"));
+    if (!hash && !json_string_is(key_type, SPAN_LITERAL("RANGE")))
+        return false;
+    size_t *count = hash ? &out->partition_count : &out->sort_count;
+    if (*count == KEY_MAX_ATTRIBUTES)
+        return false;
+    size_t i = (*count)++;
+    struct span *name = hash ? &out->partition[i].name : &out->sort[i].name;
+    enum value_type *type = hash ? &out->partition[i].type : &out->sort[i].type;
+    return table_description_copy(arena, json_member(element, "AttributeName"), name) &&
+           (arena->failed || table_description_read_type(definitions, *name, type));
+}
+
+static bool table_description_read_schema(struct arena *arena, struct json owner,
+                                          struct json definitions, struct key_schema *out)
+{
+    struct json array = json_member(owner, "KeySchema");
+    for (struct json each = json_first(array); json_present(each); each = json_next(each))
+        if (!table_description_read_key_attribute(arena, each, definitions, out))
+            return false;
+    return json_is(array, JSON_ARRAY) && out->partition_count > 0;
+}
+
+static bool table_description_read_projection(struct json index, enum projection *out)
+{
+    static const char *const types[] = {
+        [PROJECTS_ALL] = "ALL", [PROJECTS_SOME] = "INCLUDE", [PROJECTS_KEYS] = "KEYS_ONLY"};
+    struct json type = json_member(json_member(index, "Projection"), "ProjectionType");
+    for (int i = PROJECTS_ALL; i <= PROJECTS_KEYS; i++) {
+        *out = (enum projection)i;
+        if (json_string_is(type, span_text(types[i])))
+            return true;
+    }
+    return false;
+}
+
+static bool table_description_read_included(struct arena *arena, struct json owner,
+                                            struct index_info *out)
+{
+    struct json array = json_member(json_member(owner, "Projection"), "NonKeyAttributes");
+    struct span *names = arena_array(arena, json_count(array), sizeof *names);
+    out->included = names;
+    if (!names)
+        return true;
+    for (struct json name = json_first(array); json_present(name); name = json_next(name))
+        if (!table_description_copy(arena, name, &names[out->included_count++]))
+            return false;
+    return true;
+}
+
+/* An optional text. */
+static bool table_description_read_word(struct arena *arena, struct json value, struct span *out)
+{
+    *out = span_text("");
+    return !json_present(value) || json_is(value, JSON_NULL) ||
+           table_description_copy(arena, value, out);
+}
+
+/* An optional count. */
+static bool table_description_read_count(struct json value, int64_t *out)
+{
+    *out = -1;
+    return !json_present(value) || json_is(value, JSON_NULL) ||
+           (json_read_int(value, out) && *out >= 0);
+}
+
+/* Seconds since 1970, with a fraction. */
+static bool table_description_read_date(struct json value, int64_t *out_ms)
+{
+    double seconds = 0;
+    if (json_present(value) && !json_is(value, JSON_NULL) &&
+        (!json_read_double(value, &seconds) || fabs(seconds) > 1e12))
+        return false;
+    *out_ms = (int64_t)(seconds * 1000);
+    return true;
+}
+
+/* A table that was never billed on demand has no billing mode, but provisioned units. */
+static bool table_description_read_billing(struct arena *arena, struct json table,
+                                           struct table_info *info)
+{
+    struct json mode = json_member(json_member(table, "BillingModeSummary"), "BillingMode");
+    struct json units =
+        json_member(json_member(table, "ProvisionedThroughput"), "ReadCapacityUnits");
+    int64_t count;
+    if (!table_description_read_word(arena, mode, &info->billing_mode))
+        return false;
+    if (info->billing_mode.size == 0 && json_read_int(units, &count) && count > 0)
+        info->billing_mode = SPAN_LITERAL("PROVISIONED");
+    return true;
+}
+
+static bool table_description_read_state(struct arena *arena, struct json table,
+                                         struct table_info *info)
+{
+    return table_description_read_word(arena, json_member(table, "TableStatus"), &info->status) &&
+           table_description_read_count(json_member(table, "ItemCount"), &info->item_count) &&
+           table_description_read_count(json_member(table, "TableSizeBytes"), &info->size_bytes) &&
+           table_description_read_date(json_member(table, "CreationDateTime"), &info->created_ms) &&
+           table_description_read_billing(arena, table, info);
+}
+
+static bool table_description_read_indexes(struct arena *arena, struct json array,
+                                           struct json definitions, bool local,
+                                           struct index_info *indexes, size_t *count)
+{
+    for (struct json each = json_first(array); json_present(each); each = json_next(each)) {
+        struct index_info *index = &indexes[(*count)++];
+        index->local = local;
+        if (!table_description_read_projection(each, &index->projection) ||
+            !table_description_copy(arena, json_member(each, "IndexName"), &index->name) ||
+            !table_description_read_word(arena, json_member(each, "IndexStatus"), &index->status) ||
+            !table_description_read_included(arena, each, index) ||
+            !table_description_read_schema(arena, each, definitions, &index->keys))
+            return false;
+    }
+    return true;
+}
+
+struct table_info *table_description_read(struct json table, struct arena *arena)
+{
+    struct json definitions = json_member(table, "AttributeDefinitions");
+    struct json global = json_member(table, "GlobalSecondaryIndexes");
+    struct json local = json_member(table, "LocalSecondaryIndexes");
+    struct table_info *info = arena_alloc(arena, sizeof *info);
+    struct index_info *indexes =
+        arena_array(arena, json_count(global) + json_count(local), sizeof *indexes);
+    if (!info || !indexes)
+        return NULL;
+    info->indexes = indexes;
+    bool ok = table_description_read_schema(arena, table, definitions, &info->keys) &&
+              table_description_read_indexes(arena, global, definitions, false, indexes,
+                                             &info->index_count) &&
+              table_description_read_indexes(arena, local, definitions, true, indexes,
+                                             &info->index_count) &&
+              table_description_read_state(arena, table, info);
+    return ok && !arena->failed ? info : NULL;
+}
