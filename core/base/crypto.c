@@ -36,13 +36,23 @@ bool digest_sha256(struct span data, uint8_t out[DIGEST_SIZE])
 }
 
 /* A struct digest is an EVP_MD_CTX. */
-struct digest *digest_begin(void)
+static struct digest *digest_begin_with(const EVP_MD *method)
 {
     EVP_MD_CTX *context = EVP_MD_CTX_new();
-    if (context && EVP_DigestInit_ex(context, digest_method(), NULL) == 1)
+    if (context && EVP_DigestInit_ex(context, method, NULL) == 1)
         return (struct digest *)context;
     EVP_MD_CTX_free(context);
     return NULL;
+}
+
+struct digest *digest_begin(void)
+{
+    return digest_begin_with(digest_method());
+}
+
+struct digest *digest_begin_md5(void)
+{
+    return digest_begin_with(EVP_md5());
 }
 
 bool digest_add(struct digest *digest, struct span data)
@@ -50,7 +60,7 @@ bool digest_add(struct digest *digest, struct span data)
     return EVP_DigestUpdate((EVP_MD_CTX *)digest, data.data, data.size) == 1;
 }
 
-bool digest_end(struct digest *digest, uint8_t out[DIGEST_SIZE])
+bool digest_end(struct digest *digest, uint8_t *out)
 {
     return EVP_DigestFinal_ex((EVP_MD_CTX *)digest, out, NULL) == 1;
 }

@@ -1,4 +1,5 @@
-/* SHA-256, HMAC, and signatures of ES256 (ECDSA on P-256 with SHA-256, RFC 7518), over OpenSSL. */
+/* SHA-256, HMAC, MD5, and signatures of ES256 (ECDSA on P-256 with SHA-256, RFC 7518), over
+ * OpenSSL. */
 #ifndef DDBFS_CORE_BASE_CRYPTO_H
 #define DDBFS_CORE_BASE_CRYPTO_H
 
@@ -7,7 +8,7 @@
 #include "core/base/buf.h"
 #include "core/base/span.h"
 
-enum { DIGEST_SIZE = 32, DIGEST_SHA1_SIZE = 20 };
+enum { DIGEST_SIZE = 32, DIGEST_SHA1_SIZE = 20, DIGEST_MD5_SIZE = 16 };
 
 /* For short programs, before any other use of OpenSSL (libcurl uses it): leaves OpenSSL's tables to
  * the end of the process. Freeing them takes as long as reading a whole map. */
@@ -18,12 +19,14 @@ bool digest_sha1(struct span data, uint8_t out[DIGEST_SHA1_SIZE]); /* for names 
 bool digest_sha256(struct span data, uint8_t out[DIGEST_SIZE]);
 bool digest_hmac_sha256(struct span key, struct span data, uint8_t out[DIGEST_SIZE]);
 
-/* A SHA-256 whose data come in parts. */
+/* A digest of data that come in parts: SHA-256. */
 struct digest;
 struct digest *digest_begin(void); /* NULL when OpenSSL failed */
+/* The same for MD5, with DIGEST_MD5_SIZE bytes: it finds damage, and proves nothing else. */
+struct digest *digest_begin_md5(void);
 bool digest_add(struct digest *digest, struct span data);
-bool digest_end(struct digest *digest, uint8_t out[DIGEST_SIZE]);
-void digest_free(struct digest *digest); /* NULL is fine */
+bool digest_end(struct digest *digest, uint8_t *out); /* DIGEST_SIZE bytes */
+void digest_free(struct digest *digest);              /* NULL is fine */
 
 /* Appends lower-case hexadecimal. */
 void digest_hex(struct buf *out, const uint8_t *bytes, size_t count);

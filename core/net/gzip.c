@@ -5,6 +5,7 @@
 #define ZLIB_CONST
 
 #include <limits.h>
+#include <stdlib.h>
 #include <zlib.h>
 
 enum {
@@ -70,4 +71,47 @@ enum gzip_result gzip_inflate(struct span data, size_t max, struct buf *out)
     if (result != GZIP_WHOLE)
         buf_clean_up_secret(out);
     return result;
+}
+
+struct gzip_stream {
+    z_stream state;
+};
+
+struct gzip_stream *gzip_stream_new(void)
+{
+    struct gzip_stream *stream = calloc(1, sizeof *stream);
+    if (stream && inflateInit2(&stream->state, GZIP_ONLY) == Z_OK)
+        return stream;
+    free(stream);
+    return NULL;
+}
+
+void gzip_stream_destroy(struct gzip_stream *stream)
+{
+    if (stream)
+        inflateEnd(&stream->state);
+    free(stream);
+}
+
+enum gzip_result gzip_stream_add(struct gzip_stream *stream, struct span *data, size_t room,
+                                 struct buf *out)
+{
+    z_stream *state = &stream->state;
+    if (!buf_reserve(out, room))
+        return GZIP_NO_MEMORY;
+    size_t given = data->size < UINT_MAX ? data->size : UINT_MAX;
+    room = room < UINT_MAX ? room : UINT_MAX;
+    state->next_in = (const unsigned char *)data->data;
+    state->avail_in = (uInt)given;
+    state->next_out = (unsigned char *)out->data + out->size;
+    state->avail_out = (uInt)room;
+    int result = inflate(state, Z_NO_FLUSH);
+    out->size += room - state->avail_out;
+    out->data[out->size] = '\0';
+    *data = span_from(*data, given - state->avail_in);
+    if (result == Z_STREAM_END)
+        return inflateReset(state) == Z_OK ? GZIP_WHOLE : GZIP_DAMAGED;
+    if (result == Z_MEM_ERROR)
+        return GZIP_NO_MEMORY;
+    return result == Z_OK || result == Z_BUF_ERROR ? GZIP_MORE : GZIP_DAMAGED;
 }
