@@ -34,8 +34,9 @@ ALLOWED = {room: set(FLOORS[:floor]) for floor, room in enumerate(FLOORS)} | {
     "core/aws": {"core/net", "core/json", "core/base"},
     "core/dynamo": {"core/aws", "core/net", *FLOORS[: FLOORS.index("core/map")]},
     "core/snapshot": {*FLOORS[: FLOORS.index("core/map")]},
-    "core": {"core/dynamo", "core/snapshot", "core/aws", "core/net", *FLOORS},
-    "fs/cli": {"core", *FLOORS},
+    "core/import": {"core/snapshot", "core/aws", "core/net", *FLOORS[: FLOORS.index("core/map")]},
+    "core": {"core/dynamo", "core/snapshot", "core/import", "core/aws", "core/net", *FLOORS},
+    "fs/cli": {"core", "core/import", *FLOORS},
     "fs/cli/diff": {"fs/cli", "core", *FLOORS},
     "fs/mount": {"fs/cli", "core", *FLOORS},
 }
