@@ -218,7 +218,7 @@ static void configuration_take_credentials(void *arg, const struct credentials_r
         to->err = answer->err;
     if (found && configuration_report_credentials(to, &answer->credentials) &&
         to->configuration->whoami) {
-        to->sts = aws_session_sts(to->session);
+        to->sts = aws_session_client(to->session);
         to->whoami =
             sts_get_caller_identity(&to->sts, settings, configuration_on_identity, to, &to->err);
     }

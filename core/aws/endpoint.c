@@ -20,7 +20,7 @@ struct endpoint_parts {
 /* The service in a host's name. */
 static const char *const labels[] = {
     [AWS_DYNAMODB] = "dynamodb", [AWS_STS] = "sts",       [AWS_SSO] = "portal.sso",
-    [AWS_SSO_OIDC] = "oidc",     [AWS_SIGNIN] = "signin",
+    [AWS_SSO_OIDC] = "oidc",     [AWS_SIGNIN] = "signin", [AWS_S3] = "s3",
 };
 
 /* DynamoDB on a developer's own machine. The region of its signatures must exist. */
@@ -101,6 +101,11 @@ static bool endpoint_write_own(struct endpoint_parts *parts, struct buf *url, st
                                                                       : NULL;
     if (parts->service == AWS_SIGNIN && domain && !settings->fips && !settings->dual_stack) {
         buf_printf(url, "https://%s.signin.%s", parts->region, domain);
+        return true;
+    }
+    if (parts->service == AWS_S3) {
+        buf_printf(url, "https://s3%s%s.%s.%s", settings->fips ? "-fips" : "",
+                   settings->dual_stack ? ".dualstack" : "", parts->region, partition->suffix);
         return true;
     }
     /* All hosts of GovCloud are FIPS hosts; only dual-stack ones have it in their names. */

@@ -114,7 +114,7 @@ struct credentials_provider *aws_session_credentials(struct aws_session *session
     return session->credentials;
 }
 
-struct aws_client aws_session_sts(struct aws_session *session)
+struct aws_client aws_session_client(struct aws_session *session)
 {
     return sts_client(&session->context, session->credentials);
 }

@@ -41,8 +41,8 @@ const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
 /* The session's credentials, through its cache (credentials_cache.h). */
 struct credentials_provider *aws_session_credentials(struct aws_session *session);
 
-/* The client of requests to STS (sts.h) with the session's credentials. It must not outlive the
- * session. */
-struct aws_client aws_session_sts(struct aws_session *session);
+/* The client of requests to other services (sts.h, s3_object.h) with the session's credentials. It
+ * must not outlive the session. */
+struct aws_client aws_session_client(struct aws_session *session);
 
 #endif

@@ -23,6 +23,7 @@ static const struct {
     [AWS_SSO] = {"AWS_ENDPOINT_URL_SSO", "sso"},
     [AWS_SSO_OIDC] = {"AWS_ENDPOINT_URL_SSO_OIDC", "sso_oidc"},
     [AWS_SIGNIN] = {"AWS_ENDPOINT_URL_SIGNIN", "signin"},
+    [AWS_S3] = {"AWS_ENDPOINT_URL_S3", "s3"},
 };
 
 struct settings_lookup {

@@ -12,6 +12,7 @@ enum aws_service {
     AWS_SSO,      /* the portal: role credentials for a token */
     AWS_SSO_OIDC, /* tokens */
     AWS_SIGNIN,   /* sessions of `aws login` */
+    AWS_S3,
     AWS_SERVICES,
 };
 
