@@ -10,6 +10,7 @@
 #include "core/base/list.h"
 #include "core/dynamo/dynamo.h"
 #include "core/dynamo/request_print.h"
+#include "core/import/s3_input.h"
 #include "core/net/http.h"
 #include "core/source/batching.h"
 #include "core/source/ranges.h"
@@ -412,6 +413,14 @@ struct aws_session *sources_session(struct sources *sources,
 {
     struct open_source *opened = sources_opened_for(sources, environment, err);
     return opened ? opened->session : NULL;
+}
+
+struct input_folder *sources_open_bucket(struct sources *sources,
+                                         const struct map_environment *environment, const char *url,
+                                         struct error *err)
+{
+    struct aws_session *session = sources_session(sources, environment, err);
+    return session ? s3_input_open(url, session, sources->options.loop, err) : NULL;
 }
 
 void sources_go_offline(struct sources *sources)

@@ -9,6 +9,7 @@
 #include "core/aws/settings.h"
 #include "core/base/log.h"
 #include "core/base/loop.h"
+#include "core/import/input.h"
 #include "core/read/place.h"
 #include "core/source/source.h"
 
@@ -57,6 +58,12 @@ bool sources_resolve(struct sources *sources, const struct map_environment *envi
 /* The session of ENVIRONMENT (NULL: of none); borrowed. NULL with ERR filled. */
 struct aws_session *sources_session(struct sources *sources,
                                     const struct map_environment *environment, struct error *err);
+
+/* The folder URL, "s3://bucket/prefix", with the credentials of ENVIRONMENT (NULL: of none). The
+ * caller closes it before SOURCES are destroyed. NULL with ERR filled. */
+struct input_folder *sources_open_bucket(struct sources *sources,
+                                         const struct map_environment *environment, const char *url,
+                                         struct error *err);
 
 /* Reads the settings of all open environments again. If they have changed, later requests use a new
  * source; the old one is closed after its last user. Settings that can't be read stay, and the log
