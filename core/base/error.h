@@ -28,6 +28,8 @@ enum error_kind {
     ERROR_TLS,            /* TLS failed, or the peer does not speak HTTP */
     ERROR_UNTRUSTED,      /* the peer's certificate is not trusted; a retry does not help */
     ERROR_NO_TABLE,       /* table or index not found */
+    ERROR_NOT_STORED,     /* a snapshot or a recording does not have it; it may exist elsewhere */
+    ERROR_REPLACED,       /* an open file was replaced, removed or changed by another program */
     ERROR_BAD_ANSWER,     /* a response that is not understood, damaged or too large */
     ERROR_SERVICE,        /* the service failed (5xx) past the retry budget */
     ERROR_NO_SPACE,       /* a temporary file can't be written */

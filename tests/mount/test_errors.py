@@ -382,5 +382,5 @@ def test_every_row_of_the_table_is_here():
     table = (places.REPO / "docs/errors.md").read_text().partition("## Kinds")[2]
     told = set(re.findall(r"`(E[A-Z]+)`", table.partition("\n\n`fixable_by`")[0]))
     elsewhere = {"EINTR", "EDQUOT", "EMFILE", "ENAMETOOLONG", "ELOOP", "ENOTUNIQ", "EOPNOTSUPP", "EFBIG",
-                 "ESTALE", "EISDIR", "ENOTDIR", "ENOMEM", "ENOSPC", "EROFS"}  # fmt: skip
+                 "ESTALE", "ENODATA", "EISDIR", "ENOTDIR", "ENOMEM", "ENOSPC", "EROFS"}  # fmt: skip
     assert {errno.errorcode[row.number] for row in ROWS.values()} == told - elsewhere
