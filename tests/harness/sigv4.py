@@ -8,8 +8,8 @@ import time
 
 MAX_SKEW_S = 300
 SERVICE = "dynamodb"
-TARGETS = {"dynamodb": ["x-amz-target"]}
-ALWAYS_SIGNED = ("content-type", "host", "x-amz-date")
+TARGETS = {"dynamodb": ["content-type", "x-amz-target"], "sts": ["content-type"], "s3": ["x-amz-content-sha256"]}
+ALWAYS_SIGNED = ("host", "x-amz-date")
 AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256 Credential=([^,/ ]+)/(\d{8})/([^,/ ]+)/([^,/ ]+)/aws4_request, ?"
     r"SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})"
