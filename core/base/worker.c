@@ -10,8 +10,10 @@
 struct worker {
     struct loop_io *io;
     pthread_t thread;
-    int event;      /* the thread wakes the loop */
-    size_t pending; /* jobs without DONE; of the loop alone */
+    int event; /* the thread wakes the loop */
+    /* Of the loop alone. */
+    size_t pending; /* jobs without DONE */
+    bool *is_gone;  /* set when the worker is destroyed from within DONE; NULL: no DONE runs */
     pthread_mutex_t lock;
     pthread_cond_t wakes; /* the thread */
     /* Under the lock. */
@@ -61,11 +63,15 @@ static struct worker_job *worker_next_over(struct worker *worker)
 static void worker_finish(struct worker *worker)
 {
     struct worker_job *job;
-    while ((job = worker_next_over(worker)) != NULL) {
+    bool is_gone = false;
+    worker->is_gone = &is_gone;
+    while (!is_gone && (job = worker_next_over(worker)) != NULL) {
         if (--worker->pending == 0)
             loop_rest_io(worker->io, true);
         job->done(job);
     }
+    if (!is_gone)
+        worker->is_gone = NULL;
 }
 
 static void worker_on_event(void *arg, uint32_t events)
@@ -119,6 +125,8 @@ void worker_destroy(struct worker *worker)
 {
     if (!worker)
         return;
+    if (worker->is_gone)
+        *worker->is_gone = true;
     pthread_mutex_lock(&worker->lock);
     worker->stops = true;
     pthread_cond_signal(&worker->wakes);

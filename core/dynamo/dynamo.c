@@ -12,6 +12,7 @@
 #include "core/dynamo/request.h"
 #include "core/dynamo/request_print.h"
 #include "core/dynamo/verify.h"
+#include "core/source/read_words.h"
 #include "core/source/retries.h"
 
 enum {
@@ -784,7 +785,7 @@ const struct source_ops dynamo_ops = {
     .end = dynamo_end,
     .destroy = dynamo_destroy,
     .add_stats = dynamo_add_stats,
-    .write_words = dynamo_write_words,
+    .write_words = read_write_words,
     .write_command = dynamo_write_command,
 };
 

@@ -1,64 +1,8 @@
-/* Two texts of a request: words, and the equal command. */
+/* The equal command of a request. */
 #include "core/dynamo/request_print.h"
 
 #include "core/base/shell.h"
 #include "core/dynamo/request.h"
-
-static void request_print_attributes(const struct read *read, struct buf *out)
-{
-    for (size_t i = 0; i < read->attribute_count; i++) {
-        buf_add_text(out, i ? ", " : ", only ");
-        buf_add_span(out, read->attributes[i]);
-    }
-}
-
-void dynamo_write_words(const struct read *read, enum read_keys keys, struct buf *out)
-{
-    const char *op = dynamo_op_name(request_op(read));
-    switch (read->kind) {
-    case READ_QUERY:
-        buf_printf(out, "Query %s%s%s%s where ", read->index ? "index " : "",
-                   read->index ? read->index : "", read->index ? " of " : "", read->table);
-        conds_write_words(read->where, read->where_count, out);
-        if (read->filter_count) {
-            buf_add_text(out, ", then keep only ");
-            conds_write_words(read->filter, read->filter_count, out);
-        }
-        buf_add_text(out, read->descending ? ", in descending order" : "");
-        if (read->limit)
-            buf_printf(out, ", at most %lu%s", (unsigned long)read->limit,
-                       read->ties ? " and those that share the last one's sort key" : "");
-        buf_add_text(out, read->counts ? ", only how many" : "");
-        break;
-    case READ_ITEMS:
-        if (keys == KEYS_FROM_ANSWER || read->key_count > 1) {
-            buf_printf(out, "BatchGetItem from %s, %d keys a request", read->table, READ_MAX_KEYS);
-        } else if (keys == KEY_FROM_ANSWER) {
-            buf_printf(out, "GetItem from %s by the key that came back", read->table);
-        } else {
-            buf_printf(out, "GetItem from %s with ", read->table);
-            key_write_words(&read->keys[0], out);
-        }
-        request_print_attributes(read, out);
-        break;
-    case READ_SCAN:
-        buf_printf(out, "Scan %s", read->table);
-        request_print_attributes(read, out);
-        if (read->segments)
-            buf_printf(out, ", in %lu segments at once", (unsigned long)read->segments);
-        break;
-    case READ_TABLES:
-        buf_add_text(out, op);
-        break;
-    case READ_TABLE:
-    case READ_EXPIRY:
-    case READ_BACKUPS:
-    case READ_RECOVERY:
-        buf_printf(out, "%s of %s", op, read->table);
-        break;
-    }
-    buf_add_text(out, read->consistent ? ", consistently" : "");
-}
 
 static void request_print_add_word(struct buf *out, const char *option, const char *text)
 {

@@ -1,12 +1,11 @@
-/* A Read in words, and as the `aws dynamodb …` command that sends the same
+/* A Read as the `aws dynamodb …` command that sends the same
  * request. */
 #ifndef DDBFS_CORE_DYNAMO_REQUEST_PRINT_H
 #define DDBFS_CORE_DYNAMO_REQUEST_PRINT_H
 
 #include "core/source/source.h"
 
-/* Functions of struct source_ops. */
-void dynamo_write_words(const struct read *read, enum read_keys keys, struct buf *out);
+/* A function of struct source_ops. */
 void dynamo_write_command(const struct read *read, const struct source_command *how,
                           struct buf *out);
 

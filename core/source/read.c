@@ -193,6 +193,14 @@ struct read *read_copy(const struct read *read, const struct cond *sort)
     copy->pattern = pattern ? pattern : "";
     copy->descending = read->descending;
     copy->consistent = read->consistent;
+    copy->limit = read->limit;
+    copy->ties = read->ties;
+    copy->counts = read->counts;
+    copy->once = read->once;
+    copy->segment = read->segment;
+    copy->segments = read->segments;
+    for (size_t i = 0; i < read->key_count; i++)
+        read_add_key(copy, &read->keys[i]);
     for (size_t i = 0; i < read->where_count; i++)
         if (&read->where[i] != replaced)
             read_add_where(copy, &read->where[i]);

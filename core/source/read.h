@@ -94,8 +94,8 @@ bool read_failed(const struct read *read);
  * no two items share a place, and no item changes its place. That is so if the order is that of the
  * table's own key alone, by one attribute, and the rest of that key is the same for all items. */
 bool read_is_divisible(const struct read *read);
-/* A copy of a query. With SORT, that replaces its condition on the sort key. NULL when memory ran
- * out. */
+/* A copy of READ. With SORT, that replaces a query's condition on the sort key. NULL when memory
+ * ran out. */
 struct read *read_copy(const struct read *read, const struct cond *sort);
 /* The condition of a query on its only sort attribute; NULL: none. */
 const struct cond *read_sort_cond(const struct read *read);

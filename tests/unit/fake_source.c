@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/dynamo/request_print.h"
+#include "core/source/read_words.h"
 
 enum { MOST_ITEMS = 2048 };
 
@@ -468,7 +469,7 @@ void fake_source_init(struct fake_source *fake, struct loop *loop, const struct 
         .end = end,
         .destroy = destroy,
         .add_stats = add_stats,
-        .write_words = dynamo_write_words,
+        .write_words = read_write_words,
         .write_command = dynamo_write_command,
     };
     *fake = (struct fake_source){.source = {.ops = &ops}, .loop = loop, .items = items};

@@ -1,0 +1,62 @@
+/* One snapshot file: its tables and their moments, without the items. It is constant, so that the
+ * thread that reads items may use it, too; references are counted by the loop alone. */
+#ifndef DDBFS_CORE_SNAPSHOT_SNAPSHOT_FILE_H
+#define DDBFS_CORE_SNAPSHOT_SNAPSHOT_FILE_H
+
+#include <sys/stat.h>
+
+#include "core/snapshot/schema.h"
+
+struct snapshot_moment {
+    int64_t at_ms;
+    struct span origin; /* the ARN of the export, or the file that was imported */
+    int64_t item_count, size_bytes;
+};
+
+struct snapshot_table {
+    const char *name;
+    int64_t number;
+    struct span description; /* the JSON object "Table" of DescribeTable */
+    struct span expiry;      /* the JSON object TimeToLiveDescription; empty: not known */
+    const struct table_info *info;
+    struct schema_columns columns;
+    struct snapshot_moment *moments; /* the oldest first; at least one */
+    size_t moment_count;
+};
+
+/* Differs when a file was replaced, or written to. */
+struct snapshot_stamp {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+};
+
+struct snapshot_file {
+    unsigned references;
+    struct arena arena; /* of all below */
+    const char *path;
+    struct snapshot_stamp stamp;
+    const char *map; /* the text of a recording's map; NULL: none */
+    struct snapshot_table *tables;
+    size_t table_count;
+};
+
+/* NULL with ERR filled: the file is missing, or no valid snapshot. */
+struct snapshot_file *snapshot_file_read(const char *path, struct error *err);
+struct snapshot_file *snapshot_file_ref(struct snapshot_file *file);
+void snapshot_file_unref(struct snapshot_file *file); /* NULL is fine */
+
+/* False if there is no such file. */
+bool snapshot_stamp_read(const char *path, struct snapshot_stamp *out);
+bool snapshot_stamp_equal(const struct snapshot_stamp *a, const struct snapshot_stamp *b);
+
+/* False with ERR filled: the path names another file by now, or none. A file that was written to is
+ * the same one. */
+bool snapshot_file_check(const struct snapshot_file *file, struct error *err);
+
+/* The newest moment of TABLE that is not later than AT_MS; NULL: all are. */
+const struct snapshot_moment *snapshot_table_moment(const struct snapshot_table *table,
+                                                    int64_t at_ms);
+
+#endif

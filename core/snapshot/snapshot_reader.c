@@ -1,0 +1,368 @@
+#include "core/snapshot/snapshot_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json/writer.h"
+
+enum {
+    MOST_CONNECTIONS = 16,
+    MOST_STATEMENTS = 16,   /* of a connection */
+    PAGE_BYTES = 1 << 20,   /* of JSON; a page ends with the item that passes it */
+    BATCH_BYTES = 16 << 20, /* of a READ_ITEMS */
+    MOST_COUNTED = 100000,  /* rows of a page that only counts */
+};
+
+struct reader_statement {
+    struct buf sql;
+    struct statement *statement; /* owned; NULL: unused */
+    unsigned long used;          /* the time of its last use, as a count */
+};
+
+/* One open file. Those that were not used for longest are closed for others. */
+struct reader_connection {
+    struct database *database; /* owned; NULL: unused */
+    dev_t device;
+    ino_t inode;
+    unsigned long used;
+    struct reader_statement statements[MOST_STATEMENTS];
+    unsigned long statement_uses;
+};
+
+struct snapshot_reader {
+    struct reader_connection connections[MOST_CONNECTIONS];
+    unsigned long uses;
+};
+
+struct snapshot_reader *snapshot_reader_new(void)
+{
+    return calloc(1, sizeof(struct snapshot_reader));
+}
+
+static void snapshot_reader_end_statement(struct reader_statement *statement)
+{
+    statement_end(statement->statement);
+    buf_clean_up(&statement->sql);
+    *statement = (struct reader_statement){0};
+}
+
+static void snapshot_reader_disconnect(struct reader_connection *connection)
+{
+    for (size_t i = 0; i < MOST_STATEMENTS; i++)
+        snapshot_reader_end_statement(&connection->statements[i]);
+    database_close(connection->database);
+    *connection = (struct reader_connection){0};
+}
+
+void snapshot_reader_destroy(struct snapshot_reader *reader)
+{
+    for (size_t i = 0; reader && i < MOST_CONNECTIONS; i++)
+        snapshot_reader_disconnect(&reader->connections[i]);
+    free(reader);
+}
+
+static bool snapshot_reader_is_of(const struct reader_connection *connection,
+                                  const struct snapshot_file *file)
+{
+    return connection->database && connection->device == file->stamp.device &&
+           connection->inode == file->stamp.inode;
+}
+
+void snapshot_reader_close(struct snapshot_reader *reader, const struct snapshot_file *file)
+{
+    for (size_t i = 0; i < MOST_CONNECTIONS; i++)
+        if (snapshot_reader_is_of(&reader->connections[i], file))
+            snapshot_reader_disconnect(&reader->connections[i]);
+}
+
+/* The connection to FILE, which must not have been replaced. NULL with ERR filled. */
+static struct reader_connection *snapshot_reader_connect(struct snapshot_reader *reader,
+                                                         const struct snapshot_file *file,
+                                                         struct error *err)
+{
+    struct reader_connection *found = &reader->connections[0];
+    for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+        struct reader_connection *each = &reader->connections[i];
+        if (snapshot_reader_is_of(each, file)) {
+            found = each;
+            break;
+        }
+        if (each->used < found->used)
+            found = each;
+    }
+    found->used = ++reader->uses;
+    if (snapshot_reader_is_of(found, file)) {
+        if (snapshot_file_check(file, err))
+            return found;
+        snapshot_reader_disconnect(found);
+        return NULL;
+    }
+    snapshot_reader_disconnect(found);
+    if (!snapshot_file_check(file, err))
+        return NULL;
+    found->database = database_open(file->path, DATABASE_READ, err);
+    if (!found->database)
+        return NULL;
+    found->device = file->stamp.device;
+    found->inode = file->stamp.inode;
+    found->used = reader->uses;
+    if (snapshot_file_check(file, err)) /* it may have been replaced in between */
+        return found;
+    snapshot_reader_disconnect(found);
+    return NULL;
+}
+
+/* The statement SQL, made before or now. NULL with ERR filled. */
+static struct statement *snapshot_reader_prepare(struct reader_connection *connection,
+                                                 const struct buf *sql, struct error *err)
+{
+    struct reader_statement *found = &connection->statements[0];
+    for (size_t i = 0; i < MOST_STATEMENTS; i++) {
+        struct reader_statement *each = &connection->statements[i];
+        if (each->statement && span_equal(buf_span(&each->sql), buf_span(sql))) {
+            each->used = ++connection->statement_uses;
+            return each->statement;
+        }
+        if (each->used < found->used)
+            found = each;
+    }
+    snapshot_reader_end_statement(found);
+    buf_add_span(&found->sql, buf_span(sql));
+    found->statement = found->sql.failed
+                           ? NULL
+                           : database_prepare(connection->database, buf_text(&found->sql), err);
+    if (found->sql.failed)
+        error_no_memory(err);
+    if (!found->statement)
+        snapshot_reader_end_statement(found);
+    else
+        found->used = ++connection->statement_uses;
+    return found->statement;
+}
+
+/* A statement with the values of QUERY, ready for its first step. NULL with ERR filled. */
+static struct statement *snapshot_reader_begin(struct reader_connection *connection,
+                                               const struct snapshot_query *query,
+                                               struct error *err)
+{
+    struct statement *statement = snapshot_reader_prepare(connection, &query->sql, err);
+    for (size_t i = 0; statement && i < query->bind_count; i++) {
+        const struct column_value *value = &query->binds[i];
+        if (value->is_bytes)
+            statement_bind_bytes(statement, (int)i + 1, value->bytes);
+        else
+            statement_bind_text(statement, (int)i + 1, value->bytes);
+    }
+    return statement;
+}
+
+void snapshot_reading_clean_up(struct snapshot_reading *reading)
+{
+    arena_clean_up(&reading->arena);
+}
+
+/* Remembers the place of the last row: the values of the order's columns. */
+static bool snapshot_reading_set_place(struct snapshot_reading *reading,
+                                       const struct snapshot_query *query,
+                                       const struct column_value *values)
+{
+    struct arena arena = {0};
+    struct query_place place = {.count = query->order_count};
+    for (size_t i = 0; i < query->order_count; i++) {
+        const struct column_value *value = &values[query->order[i]];
+        place.values[i] = (struct column_value){value->is_bytes, arena_copy(&arena, value->bytes)};
+    }
+    arena_clean_up(&reading->arena);
+    reading->arena = arena;
+    reading->place = place;
+    return !arena.failed;
+}
+
+/* The most rows of the next page; a query with a limit reads as many with its first page. */
+static size_t snapshot_reading_row_limit(const struct snapshot_reading *reading)
+{
+    const struct read *read = reading->read;
+    bool is_scan = read->kind == READ_SCAN;
+    if (read->limit == 0 || read->limit >= INT32_MAX || (!is_scan && read->filter_count > 0) ||
+        (!is_scan && reading->pages > 0))
+        return SIZE_MAX;
+    return (size_t)read->limit + read->ties;
+}
+
+static bool snapshot_reading_is_ended(struct snapshot_reading *reading, struct error *err)
+{
+    return atomic_load(&reading->is_ended) &&
+           !error_set(err, ERROR_TIMED_OUT, "the read was ended by its caller");
+}
+
+/* Counts rows up to the end, or to the page's. */
+static bool snapshot_reader_count(struct snapshot_reading *reading,
+                                  const struct snapshot_query *query, struct statement *statement,
+                                  struct snapshot_page *page, struct error *err)
+{
+    size_t limit = snapshot_reading_row_limit(reading);
+    enum statement_step step;
+    limit = limit < MOST_COUNTED ? limit : MOST_COUNTED;
+    while ((step = statement_step(statement, err)) == STATEMENT_ROW) {
+        struct column_value values[QUERY_MOST_COLUMNS];
+        if (page->counted == limit) {
+            page->more = true;
+            break;
+        }
+        if (page->counted % 1000 == 0 && snapshot_reading_is_ended(reading, err))
+            return false;
+        if (++page->counted < limit)
+            continue;
+        for (size_t i = 0; i < query->column_count; i++) {
+            values[i].is_bytes = statement_is_bytes(statement, (int)i);
+            values[i].bytes = values[i].is_bytes ? statement_bytes(statement, (int)i)
+                                                 : statement_text(statement, (int)i);
+        }
+        if (!snapshot_reading_set_place(reading, query, values))
+            return error_no_memory(err);
+    }
+    page->scanned = page->counted;
+    return step != STATEMENT_FAILED;
+}
+
+/* Adds rows up to the end, or to the page's. */
+static bool snapshot_reader_add_rows(struct snapshot_reading *reading,
+                                     const struct snapshot_query *query,
+                                     struct statement *statement, struct snapshot_page *page,
+                                     size_t most_bytes, struct error *err)
+{
+    size_t limit = snapshot_reading_row_limit(reading);
+    enum statement_step step;
+    while ((step = statement_step(statement, err)) == STATEMENT_ROW) {
+        if (page->row_count == limit || page->text.size >= most_bytes) {
+            page->more = true;
+            return true;
+        }
+        if (snapshot_reading_is_ended(reading, err))
+            return false;
+        if (!snapshot_page_add_row(page, query, statement))
+            return error_no_memory(err);
+    }
+    return step == STATEMENT_DONE;
+}
+
+static bool snapshot_reader_read_list(struct reader_connection *connection,
+                                      struct snapshot_reading *reading, struct snapshot_page *page,
+                                      struct error *err)
+{
+    CLEAN_UP(snapshot_query_clean_up) struct snapshot_query query = {0};
+    const struct read *read = reading->read;
+    struct page_attributes attributes;
+    bool rows_only = read->counts && read->filter_count == 0;
+    if (!snapshot_query_init(&query, reading->table, read, reading->at_ms, &reading->place,
+                             rows_only, err) ||
+        !page_attributes_find(&attributes, reading->table, query.index, read, &page->arena, err))
+        return false;
+    struct statement *statement = snapshot_reader_begin(connection, &query, err);
+    if (!statement)
+        return false;
+    bool ok = rows_only
+                  ? snapshot_reader_count(reading, &query, statement, page, err)
+                  : snapshot_reader_add_rows(reading, &query, statement, page, PAGE_BYTES, err);
+    statement_reset(statement);
+    if (!ok || rows_only)
+        return ok;
+    if (page->more &&
+        !snapshot_reading_set_place(reading, &query, page->rows[page->row_count - 1].values))
+        return error_no_memory(err);
+    if (!snapshot_page_finish(page, reading->file, reading->table, &query, &attributes, read, err))
+        return false;
+    if (read->counts) {
+        page->counted = page->item_count;
+        page->item_count = 0;
+    }
+    return true;
+}
+
+static bool snapshot_reader_read_key(struct reader_connection *connection,
+                                     struct snapshot_reading *reading, const struct key *key,
+                                     struct snapshot_page *page, struct error *err)
+{
+    CLEAN_UP(snapshot_query_clean_up) struct snapshot_query query = {0};
+    if (!snapshot_query_init_key(&query, reading->table, key, reading->at_ms, err))
+        return false;
+    struct statement *statement = snapshot_reader_begin(connection, &query, err);
+    if (!statement)
+        return false;
+    bool ok = snapshot_reader_add_rows(reading, &query, statement, page, SIZE_MAX, err);
+    statement_reset(statement);
+    return ok;
+}
+
+/* Appends the keys that are left, as a JSON array. */
+static bool snapshot_reader_write_left(const struct snapshot_reading *reading,
+                                       struct snapshot_page *page)
+{
+    struct json_writer json = json_writer_to(&page->key_text);
+    json_writer_begin_array(&json, NULL, JSON_TIGHT);
+    for (size_t i = reading->next_key; i < reading->read->key_count; i++) {
+        const struct key *key = &reading->read->keys[i];
+        json_writer_begin_object(&json, NULL, JSON_TIGHT);
+        for (size_t k = 0; k < key->count; k++) {
+            json_writer_add_name(&json, key->attributes[k].name);
+            value_write(json_writer_add_value(&json, NULL), key->attributes[k].value);
+        }
+        json_writer_end(&json);
+    }
+    json_writer_end(&json);
+    return !page->key_text.failed &&
+           json_parse(&page->key_doc, buf_span(&page->key_text), JSON_STRICT, NULL);
+}
+
+static bool snapshot_reader_read_items(struct reader_connection *connection,
+                                       struct snapshot_reading *reading, struct snapshot_page *page,
+                                       struct error *err)
+{
+    CLEAN_UP(snapshot_query_clean_up) struct snapshot_query query = {0};
+    const struct read *read = reading->read;
+    struct page_attributes attributes;
+    bool ok = true;
+    if (!snapshot_query_init_key(&query, reading->table, &read->keys[0], reading->at_ms, err) ||
+        !page_attributes_find(&attributes, reading->table, NULL, read, &page->arena, err))
+        return false;
+    while (ok && reading->next_key < read->key_count && page->text.size < BATCH_BYTES)
+        ok = snapshot_reader_read_key(connection, reading, &read->keys[reading->next_key++], page,
+                                      err);
+    if (!ok ||
+        !snapshot_page_finish(page, reading->file, reading->table, &query, &attributes, read, err))
+        return false;
+    page->more = reading->next_key < read->key_count;
+    return !page->more || snapshot_reader_write_left(reading, page) || error_no_memory(err);
+}
+
+/* A connection whose file is damaged is not used again. */
+static bool snapshot_reader_keeps(const struct error *err)
+{
+    return err->kind != ERROR_BAD_ANSWER && err->kind != ERROR_REPLACED;
+}
+
+struct snapshot_page *snapshot_reader_read(struct snapshot_reader *reader,
+                                           struct snapshot_reading *reading, struct error *err)
+{
+    struct reader_connection *connection = snapshot_reader_connect(reader, reading->file, err);
+    struct snapshot_page *page = connection ? snapshot_page_new() : NULL;
+    if (!connection)
+        return NULL;
+    if (!page) {
+        error_no_memory(err);
+        return NULL;
+    }
+    bool ok = reading->read->kind == READ_ITEMS
+                  ? snapshot_reader_read_items(connection, reading, page, err)
+                  : snapshot_reader_read_list(connection, reading, page, err);
+    reading->pages++;
+    if (ok) {
+        page->owner.bytes = sizeof *page + page->text.capacity + json_memory(&page->doc) +
+                            arena_memory(&page->arena);
+        return page;
+    }
+    snapshot_page_destroy(page);
+    if (!snapshot_reader_keeps(err))
+        snapshot_reader_disconnect(connection);
+    return NULL;
+}

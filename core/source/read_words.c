@@ -1,0 +1,62 @@
+#include "core/source/read_words.h"
+
+static void read_write_attributes(const struct read *read, struct buf *out)
+{
+    for (size_t i = 0; i < read->attribute_count; i++) {
+        buf_add_text(out, i ? ", " : ", only ");
+        buf_add_span(out, read->attributes[i]);
+    }
+}
+
+void read_write_words(const struct read *read, enum read_keys keys, struct buf *out)
+{
+    switch (read->kind) {
+    case READ_QUERY:
+        buf_printf(out, "Query %s%s%s%s where ", read->index ? "index " : "",
+                   read->index ? read->index : "", read->index ? " of " : "", read->table);
+        conds_write_words(read->where, read->where_count, out);
+        if (read->filter_count) {
+            buf_add_text(out, ", then keep only ");
+            conds_write_words(read->filter, read->filter_count, out);
+        }
+        buf_add_text(out, read->descending ? ", in descending order" : "");
+        if (read->limit)
+            buf_printf(out, ", at most %lu%s", (unsigned long)read->limit,
+                       read->ties ? " and those that share the last one's sort key" : "");
+        buf_add_text(out, read->counts ? ", only how many" : "");
+        break;
+    case READ_ITEMS:
+        if (keys == KEYS_FROM_ANSWER || read->key_count > 1) {
+            buf_printf(out, "BatchGetItem from %s, %d keys a request", read->table, READ_MAX_KEYS);
+        } else if (keys == KEY_FROM_ANSWER) {
+            buf_printf(out, "GetItem from %s by the key that came back", read->table);
+        } else {
+            buf_printf(out, "GetItem from %s with ", read->table);
+            key_write_words(&read->keys[0], out);
+        }
+        read_write_attributes(read, out);
+        break;
+    case READ_SCAN:
+        buf_printf(out, "Scan %s", read->table);
+        read_write_attributes(read, out);
+        if (read->segments)
+            buf_printf(out, ", in %lu segments at once", (unsigned long)read->segments);
+        break;
+    case READ_TABLES:
+        buf_add_text(out, "ListTables");
+        break;
+    case READ_TABLE:
+        buf_printf(out, "DescribeTable of %s", read->table);
+        break;
+    case READ_EXPIRY:
+        buf_printf(out, "DescribeTimeToLive of %s", read->table);
+        break;
+    case READ_BACKUPS:
+        buf_printf(out, "ListBackups of %s", read->table);
+        break;
+    case READ_RECOVERY:
+        buf_printf(out, "DescribeContinuousBackups of %s", read->table);
+        break;
+    }
+    buf_add_text(out, read->consistent ? ", consistently" : "");
+}
