@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/base/instant.h"
+
 /* Copies the unescaped text. False when VALUE is no string. */
 static bool table_description_copy(struct arena *arena, struct json value, struct span *out)
 {
@@ -99,10 +101,16 @@ static bool table_description_read_count(struct json value, int64_t *out)
            (json_read_int(value, out) && *out >= 0);
 }
 
-/* Seconds since 1970, with a fraction. */
+/* Seconds since 1970, with a fraction; or a text, as version 2 of the AWS CLI prints it. */
 static bool table_description_read_date(struct json value, int64_t *out_ms)
 {
     double seconds = 0;
+    struct span text;
+    if (json_plain_string(value, &text)) {
+        struct instant instant = instant_parse(text);
+        *out_ms = instant.ms;
+        return instant.known;
+    }
     if (json_present(value) && !json_is(value, JSON_NULL) &&
         (!json_read_double(value, &seconds) || fabs(seconds) > 1e12))
         return false;

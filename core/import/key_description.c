@@ -1,0 +1,140 @@
+#include "core/import/key_description.h"
+
+#include "core/import/input.h"
+#include "core/item/item_fault.h"
+#include "core/item/value.h"
+#include "core/json/writer.h"
+
+enum { DESCRIPTION_MOST = 4 << 20 };
+
+/* The object with a KeySchema in VALUE; absent if there is none. */
+static struct json key_description_find(struct json value, const char *table, size_t *count)
+{
+    struct json found = {0};
+    *count = 0;
+    if (!json_is(value, JSON_ARRAY)) {
+        struct json inner = json_member(value, "Table");
+        found = json_present(inner) ? inner : value;
+        *count = json_present(json_member(found, "KeySchema"));
+        return *count ? found : (struct json){0};
+    }
+    for (struct json each = json_first(value); json_present(each); each = json_next(each)) {
+        size_t is_table;
+        struct json inner = key_description_find(each, NULL, &is_table);
+        bool named = is_table && (!table || json_string_is(json_member(inner, "TableName"),
+                                                           span_text(table)));
+        found = named ? inner : found;
+        *count += named;
+    }
+    return found;
+}
+
+static bool key_description_take(const char *file, const char *table, struct json root,
+                                 struct buf *out, struct error *err)
+{
+    size_t count;
+    struct json found = key_description_find(root, table, &count);
+    if (count > 1)
+        return error_set(err, ERROR_INVALID, "%s describes several tables; name one: --table NAME",
+                         file);
+    if (count == 0 && table && json_is(root, JSON_ARRAY))
+        return error_set(err, ERROR_INVALID, "%s does not describe the table %s", file, table);
+    if (count == 0)
+        return error_set(err, ERROR_INVALID,
+                         "%s describes no table: it has no KeySchema; write it with aws dynamodb "
+                         "describe-table --table-name NAME > FILE",
+                         file);
+    item_write_tight(found, out);
+    return !out->failed || error_no_memory(err);
+}
+
+bool key_description_read(const char *file, const char *table, struct buf *out, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    struct json_fault fault;
+    struct input *input = input_open(file, err);
+    bool ok = input && input_read_all(input, DESCRIPTION_MOST, &text, err);
+    input_close(input);
+    if (!ok)
+        return false;
+    if (!json_parse(&doc, buf_span(&text), JSON_STRICT, &fault))
+        return error_set(err, ERROR_INVALID, "%s is no JSON: %s", file, fault.what);
+    return key_description_take(file, table, json_root(&doc), out, err);
+}
+
+/* One part of --keys. */
+struct key_word {
+    struct span name;
+    enum value_type type;
+};
+
+static bool key_description_parse_word(struct span word, struct key_word *out)
+{
+    out->name = span_of(word.data, word.size < 2 ? 0 : word.size - 2);
+    if (out->name.size == 0 || word.data[word.size - 2] != ':')
+        return false;
+    for (int type = VALUE_S; type <= VALUE_B; type++) {
+        out->type = (enum value_type)type;
+        if (word.data[word.size - 1] == value_type_name(out->type)[0])
+            return true;
+    }
+    return false;
+}
+
+bool key_description_of_keys(const char *keys, const char *table, struct buf *out,
+                             struct error *err)
+{
+    static const char *const kinds[] = {"HASH", "RANGE"};
+    struct key_word words[2];
+    struct span text = span_text(keys);
+    const char *comma = strchr(keys, ',');
+    size_t count = comma ? 2 : 1, size = comma ? (size_t)(comma - keys) : text.size;
+    bool ok = key_description_parse_word(span_of(text.data, size), &words[0]) &&
+              (!comma || key_description_parse_word(span_from(text, size + 1), &words[1]));
+    if (!ok || (comma && span_equal(words[0].name, words[1].name)))
+        return error_set(err, ERROR_INVALID,
+                         "--keys %s names no key; write --keys pk:S for a partition key, or --keys "
+                         "pk:S,sk:N with a sort key; the types are S, N and B",
+                         keys);
+    struct json_writer json = json_writer_to(out);
+    json_writer_begin_object(&json, NULL, JSON_TIGHT);
+    json_writer_add_text(&json, "TableName", table ? table : "");
+    json_writer_begin_array(&json, "AttributeDefinitions", JSON_TIGHT);
+    for (size_t i = 0; i < count; i++) {
+        json_writer_begin_object(&json, NULL, JSON_TIGHT);
+        json_writer_add_string(&json, "AttributeName", words[i].name);
+        json_writer_add_text(&json, "AttributeType", value_type_name(words[i].type));
+        json_writer_end(&json);
+    }
+    json_writer_end(&json);
+    json_writer_begin_array(&json, "KeySchema", JSON_TIGHT);
+    for (size_t i = 0; i < count; i++) {
+        json_writer_begin_object(&json, NULL, JSON_TIGHT);
+        json_writer_add_string(&json, "AttributeName", words[i].name);
+        json_writer_add_text(&json, "KeyType", kinds[i]);
+        json_writer_end(&json);
+    }
+    json_writer_end(&json);
+    json_writer_end(&json);
+    return !out->failed || error_no_memory(err);
+}
+
+bool key_description_rename(struct json description, struct span table, struct buf *out,
+                            struct error *err)
+{
+    buf_add_text(out, "{\"TableName\":");
+    json_write_string(out, table);
+    for (struct json name = json_first(description); json_present(name);) {
+        struct json value = json_next(name);
+        if (!json_string_is(name, SPAN_LITERAL("TableName"))) {
+            buf_add_char(out, ',');
+            item_write_tight(name, out);
+            buf_add_char(out, ':');
+            item_write_tight(value, out);
+        }
+        name = json_next(value);
+    }
+    buf_add_char(out, '}');
+    return !out->failed || error_no_memory(err);
+}
