@@ -18,7 +18,7 @@ struct manifest_reader {
     struct span prefix;     /* of the bucket, without a slash at its end */
 };
 
-/* Opens the checksum of the manifest NAME; NULL without an error if there is none. */
+/* Opens the checksum of the manifest NAME; NULL without an error: it has no such file. */
 static struct input *manifest_open_checksum(const struct manifest_reader *reader, const char *name)
 {
     static const char *const endings[] = {".md5", ".checksum"};
@@ -89,7 +89,7 @@ static bool manifest_read_time(const struct manifest_reader *reader, struct json
 /* "arn:aws:dynamodb:eu-west-1:123456789012:table/Orders". */
 static struct span manifest_table_of(struct span arn)
 {
-    static const struct span before = SPAN_LITERAL(":table/");
+    const struct span before = SPAN_LITERAL(":table/");
     const char *at = arn.size ? memmem(arn.data, arn.size, before.data, before.size) : NULL;
     if (!at)
         return span_text("");
@@ -182,13 +182,14 @@ static bool manifest_strip(struct span key, struct span before, struct span *out
     return true;
 }
 
-/* The name of the file KEY in the export's folder. Keys, and that of the folder, are written with or
- * without the bucket's prefix. */
+/* The name of the file KEY in the export's folder. Keys, and that of the folder, are written with
+ * or without the bucket's prefix. */
 static struct span manifest_name_of(const struct manifest_reader *reader, struct span key)
 {
-    static const struct span data = SPAN_LITERAL("/data/");
+    const struct span data = SPAN_LITERAL("/data/");
     struct span folder = reader->folder_key, bare_folder = folder, bare_key = key, name = key;
-    if (manifest_strip(bare_key, reader->prefix, &bare_key) && span_starts(bare_key, span_text("/")))
+    if (manifest_strip(bare_key, reader->prefix, &bare_key) &&
+        span_starts(bare_key, span_text("/")))
         bare_key = span_from(bare_key, 1);
     else
         bare_key = key;
@@ -256,7 +257,8 @@ static bool manifest_take_files(struct manifest_reader *reader, struct item_line
         buf_add(&files, &file, sizeof file);
         reader->out->file_count++;
     }
-    reader->out->files = arena_array(reader->arena, reader->out->file_count, sizeof(struct export_file));
+    reader->out->files =
+        arena_array(reader->arena, reader->out->file_count, sizeof(struct export_file));
     if (files.failed || !reader->out->files)
         return error_no_memory(reader->err);
     if (files.size > 0)

@@ -13,12 +13,13 @@ struct export_file {
 };
 
 struct export_manifest {
-    const char *folder;  /* the name of the export's folder, for messages */
-    struct span arn;     /* of the export */
-    struct span table;   /* the table's name */
+    const char *folder; /* the name of the export's folder, for messages */
+    struct span arn;    /* of the export */
+    struct span table;  /* the table's name */
     struct span table_id;
     bool is_incremental;
-    bool has_old_images; /* of an incremental export: each line has the item before the window, too */
+    bool has_old_images; /* of an incremental export: each line has the item before the window, too
+                          */
     int64_t from_ms;     /* of an incremental export: the beginning of its window, included */
     int64_t at_ms;       /* the moment of the state; of a window its end, excluded */
     int64_t item_count;  /* -1: not stated */

@@ -117,8 +117,8 @@ static size_t item_lines_measure(struct span text, bool is_all)
         } else if ((c == '}' || c == ']') && depth > 0) {
             if (--depth == 0)
                 return i + 1;
-        } else if (depth == 0 && (c == ',' || c == ':' || c == '}' || c == ']' ||
-                                  item_lines_is_blank(c))) {
+        } else if (depth == 0 &&
+                   (c == ',' || c == ':' || c == '}' || c == ']' || item_lines_is_blank(c))) {
             return i; /* behind a number or a word; 0 before any */
         }
     }
@@ -143,7 +143,8 @@ static bool item_lines_take(struct item_lines *lines, struct span *out, struct e
             return true;
         }
         if (is_mark)
-            return item_lines_fail(lines, err, "is no JSON: a value is missing before %c", (char)first);
+            return item_lines_fail(lines, err, "is no JSON: a value is missing before %c",
+                                   (char)first);
         if (lines->has_ended)
             return item_lines_fail(lines, err, CUT_OFF);
         if (!item_lines_fill(lines, err))
@@ -289,9 +290,9 @@ static bool item_lines_next_element(struct item_lines *lines, struct span *out, 
             lines->count++;
             return item_lines_take(lines, out, err);
         }
-        bool ok = !closed              ? item_lines_pass_member(lines, err)
+        bool ok = !closed ? item_lines_pass_member(lines, err)
                   : !lines->in_items || lines->form == ITEM_LINES_ARRAY ? item_lines_end(lines, err)
-                                       : true;
+                                                                        : true;
         if (!ok)
             return false;
         if (closed)
@@ -312,8 +313,8 @@ static bool item_lines_is_document(struct span text)
     at += name;
     while (at < text.size && (item_lines_is_blank(text.data[at]) || text.data[at] == ':'))
         at++;
-    return at < text.size && (text.data[at] == '[' || text.data[at] == 'n' ||
-                              ascii_is_digit(text.data[at]));
+    return at < text.size &&
+           (text.data[at] == '[' || text.data[at] == 'n' || ascii_is_digit(text.data[at]));
 }
 
 static bool item_lines_find_form(struct item_lines *lines, struct error *err)

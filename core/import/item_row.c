@@ -35,7 +35,7 @@ static bool item_row_fail(struct buf *why, struct span name, const char *what)
     return false;
 }
 
-/* The column whose attribute NAME is; the number of columns if there is none. */
+/* The column of the attribute NAME; the number of columns without one. */
 static size_t item_row_find(const struct item_row *row, struct json name)
 {
     const struct schema_columns *columns = row->columns;
@@ -82,8 +82,8 @@ static bool item_row_take_member(struct item_row *row, size_t column, struct jso
     if (!fits && !is_own)
         return true;
     if (!fits) {
-        buf_printf(why, "has a key attribute of type %s where the table has %s",
-                   typed_tag_name(open.tag), value_type_name(of->type));
+        buf_printf(why, "has a key attribute of type %s instead of %s", typed_tag_name(open.tag),
+                   value_type_name(of->type));
         return item_row_fail(why, of->attribute, "");
     }
     if (!item_row_set(row, column, open.content))
@@ -113,14 +113,13 @@ static bool item_row_take_columns(struct item_row *row, struct json item, struct
     return true;
 }
 
-/* Appends "has a value that …: VALUE". */
+/* The value itself is not printed: it may be a secret. */
 static bool item_row_refuse(const struct item_fault *fault, struct buf *why)
 {
-    struct span shown = json_raw(fault->at);
-    if (strcmp(fault->what, "out of memory") == 0)
-        return false;
-    buf_printf(why, "is not valid, because a part of it %s", fault->what);
-    return item_row_fail(why, shown, "");
+    if (strcmp(fault->what, "out of memory") != 0)
+        buf_printf(why, "is not valid: a part of it %s (byte %zu)", fault->what,
+                   json_offset(fault->at) + 1);
+    return false;
 }
 
 bool item_row_take(struct item_row *row, struct json item, struct buf *why)

@@ -21,8 +21,7 @@ struct item_row {
 };
 
 /* False when memory ran out. COLUMNS must outlive ROW. */
-bool item_row_init(struct item_row *row, const struct schema_columns *columns,
-                   struct arena *arena);
+bool item_row_init(struct item_row *row, const struct schema_columns *columns, struct arena *arena);
 void item_row_clean_up(struct item_row *row);
 
 /* Takes ITEM, a JSON value of any form, whose text must stay. False if it is no typed item of a
@@ -34,8 +33,7 @@ bool item_row_take(struct item_row *row, struct json item, struct buf *why);
 bool item_row_take_keys(struct item_row *row, struct json keys, struct buf *why);
 
 /* Binds the COUNT first columns to the parameters from number FROM on. */
-void item_row_bind(const struct item_row *row, struct statement *statement, int from,
-                   size_t count);
+void item_row_bind(const struct item_row *row, struct statement *statement, int from, size_t count);
 
 /* Whether the table's keys of both are equal. */
 bool item_row_has_keys(const struct item_row *row, const struct item_row *keys);

@@ -1,13 +1,10 @@
 #include "core/import/key_description.h"
 
-#include "core/import/input.h"
 #include "core/item/item_fault.h"
 #include "core/item/value.h"
 #include "core/json/writer.h"
 
-enum { DESCRIPTION_MOST = 4 << 20 };
-
-/* The object with a KeySchema in VALUE; absent if there is none. */
+/* The object with a KeySchema in VALUE; absent without one. */
 static struct json key_description_find(struct json value, const char *table, size_t *count)
 {
     struct json found = {0};
@@ -21,8 +18,8 @@ static struct json key_description_find(struct json value, const char *table, si
     for (struct json each = json_first(value); json_present(each); each = json_next(each)) {
         size_t is_table;
         struct json inner = key_description_find(each, NULL, &is_table);
-        bool named = is_table && (!table || json_string_is(json_member(inner, "TableName"),
-                                                           span_text(table)));
+        bool named = is_table &&
+                     (!table || json_string_is(json_member(inner, "TableName"), span_text(table)));
         found = named ? inner : found;
         *count += named;
     }
@@ -48,19 +45,14 @@ static bool key_description_take(const char *file, const char *table, struct jso
     return !out->failed || error_no_memory(err);
 }
 
-bool key_description_read(const char *file, const char *table, struct buf *out, struct error *err)
+bool key_description_read(const char *file, struct span text, const char *table, struct buf *out,
+                          struct error *err)
 {
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
     struct json_fault fault;
-    struct input *input = input_open(file, err);
-    bool ok = input && input_read_all(input, DESCRIPTION_MOST, &text, err);
-    input_close(input);
-    if (!ok)
-        return false;
-    if (!json_parse(&doc, buf_span(&text), JSON_STRICT, &fault))
-        return error_set(err, ERROR_INVALID, "%s is no JSON: %s", file, fault.what);
-    return key_description_take(file, table, json_root(&doc), out, err);
+    return json_parse(&doc, text, JSON_STRICT, &fault)
+               ? key_description_take(file, table, json_root(&doc), out, err)
+               : error_set(err, ERROR_INVALID, "%s is no JSON: %s", file, fault.what);
 }
 
 /* One part of --keys. */

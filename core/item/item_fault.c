@@ -105,7 +105,8 @@ static bool item_walk_members(struct item_walk *walk, struct json object)
         end = json_offset(value) + json_raw(value).size;
         name = json_next(value);
     }
-    walk->is_loose |= json_count(object) > 0 && end + 1 != json_offset(object) + json_raw(object).size;
+    walk->is_loose |=
+        json_count(object) > 0 && end + 1 != json_offset(object) + json_raw(object).size;
     return item_walk_names(walk, object);
 }
 

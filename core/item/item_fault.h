@@ -1,4 +1,5 @@
-/* The form of an item that comes from a file: typed at all depths, each name once, valid numbers. */
+/* The form of an item that comes from a file: typed at all depths, each name once, valid numbers.
+ */
 #ifndef DDBFS_CORE_ITEM_ITEM_FAULT_H
 #define DDBFS_CORE_ITEM_ITEM_FAULT_H
 

@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 /* SQLite's rollback journal lies beside the file. It gets the file's mode. */
-enum { DATABASE_FILE_MODE = 0600 };
+enum { DATABASE_FILE_MODE = 0600, DATABASE_WATCH_STEPS = 100000 /* about a millisecond */ };
 
 struct database {
     sqlite3 *handle; /* owned */
     char *file;      /* owned */
+    database_watch_fn *watch;
+    void *watch_arg;
 };
 
 struct statement {
@@ -189,6 +191,20 @@ bool database_read_integer(struct database *database, const char *sql, int64_t *
 void database_interrupt(struct database *database)
 {
     sqlite3_interrupt(database->handle);
+}
+
+static int database_watch_step(void *arg)
+{
+    const struct database *database = arg;
+    return !database->watch(database->watch_arg);
+}
+
+void database_watch(struct database *database, database_watch_fn *fn, void *arg)
+{
+    database->watch = fn;
+    database->watch_arg = arg;
+    sqlite3_progress_handler(database->handle, fn ? DATABASE_WATCH_STEPS : 0,
+                             fn ? database_watch_step : NULL, database);
 }
 
 int64_t database_changes(const struct database *database)

@@ -38,6 +38,11 @@ bool database_read_integer(struct database *database, const char *sql, int64_t *
  * database is open. */
 void database_interrupt(struct database *database);
 
+/* FN is called often while a statement runs, until it is removed by NULL. If it returns false, the
+ * statement fails with ERROR_TIMED_OUT. */
+typedef bool database_watch_fn(void *arg);
+void database_watch(struct database *database, database_watch_fn *fn, void *arg);
+
 /* The rows that the last INSERT, UPDATE or DELETE changed. */
 int64_t database_changes(const struct database *database);
 

@@ -183,6 +183,12 @@ static bool option_set_stale_if_error(struct options *options, const char *value
     return value[0] >= '0' && value[0] <= '9' && *end == '\0' && number <= 366UL * 86400;
 }
 
+static bool option_set_moment(struct options *options, const char *value)
+{
+    options->moment = instant_parse(span_text(value));
+    return options->moment.known;
+}
+
 const struct option option_table[] = {
     {.name = "map",
      .of_requests = true,
@@ -301,7 +307,7 @@ const struct option option_table[] = {
      .help = "require a confirmation at a terminal before a filter or a count consumes more RCU"},
     {.name = "json",
      FLAG(json),
-     .commands = "cat ls diff explain check policy config status",
+     .commands = "cat ls diff explain check policy config status import",
      .help = "print results and errors as JSON, for programs"},
     {.name = "env",
      .argument = "NAME",
@@ -336,6 +342,39 @@ const struct option option_table[] = {
      FLAG(yes),
      .commands = "map init",
      .help = "read more than a page, and write the map, without a confirmation"},
+    {.name = "yes", FLAG(yes), .commands = "import", .help = "replace the snapshot if it exists"},
+    {.name = "onto",
+     .argument = "FILE",
+     .takes = "the name of a snapshot",
+     .kind = WORD_FILE,
+     TEXT(onto),
+     .commands = "import",
+     .help = "add increments, or another table, to this snapshot"},
+    {.name = "describe",
+     .argument = "FILE",
+     .takes = "a file with the output of aws dynamodb describe-table, or live",
+     .kind = WORD_FILE,
+     TEXT(describe),
+     .commands = "import",
+     .help = "the keys and indexes of the table; live: those of the live table"},
+    {.name = "keys",
+     .argument = "KEYS",
+     .takes = "names and types of the keys: pk:S or pk:S,sk:N",
+     TEXT(keys),
+     .commands = "import",
+     .help = "the keys of the table, which then has no indexes"},
+    {.name = "table",
+     .argument = "NAME",
+     .takes = "the name of a table",
+     TEXT(table),
+     .commands = "import",
+     .help = "the table's name in the snapshot, instead of that of the export or the description"},
+    {.name = "at",
+     .argument = "TIME",
+     .takes = "a date or a time, such as 2026-11-01 or 2026-11-01T06:00:00Z",
+     .set = option_set_moment,
+     .commands = "import",
+     .help = "the moment of items that come without a manifest; default: the file's time"},
     {.name = "from",
      .argument = "FILE",
      .takes = "a file",

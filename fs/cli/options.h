@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "core/base/buf.h"
+#include "core/base/instant.h"
 #include "core/base/nearest.h"
 #include "core/name/names.h"
 
@@ -90,11 +91,16 @@ struct options {
     const char *ledger;           /* of `mount`: a file; NULL: none */
     const char *spool;            /* of `mount`: a folder, or "no"; NULL: the default */
     const char *from;             /* of `map`: a model to import */
+    const char *onto;             /* of `import`: a snapshot to extend; NULL: a new one */
+    const char *table;            /* of `import`: the table's name in the snapshot, or NULL */
+    const char *describe;         /* of `import`: a description of the table, "live", or NULL */
+    const char *keys;             /* of `import`: its keys, such as pk:S,sk:N; or NULL */
     const char *columns;          /* of `ls`: attributes, as typed; NULL: none */
     const char *where;            /* a filter of a listing's items; NULL: none */
     const char *sample_paths[64]; /* of `map` */
     const char *fuse_options[8];  /* each as -o was given */
     const char *ignored[64];      /* of `diff`: attributes that may differ */
+    struct instant moment;        /* of `import`: the moment of the items; or unknown */
     struct scan_limits scan_limits;
     double max_rcu;             /* per second; 0: unlimited */
     double max_rcu_per_process; /* in all; 0: unlimited */

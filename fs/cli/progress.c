@@ -16,10 +16,13 @@ static const char PROGRESS_ERASE[] = "\r\033[K"; /* the line, from its beginning
 
 struct progress {
     struct loop *loop;             /* borrowed */
-    const struct sources *sources; /* borrowed */
-    FILE *out, *err;               /* stdout and stderr before */
-    FILE *own_out, *own_err;       /* owned: replace them; NULL: not replaced */
-    int64_t start_ms, quiet_ms;    /* of the work, and of the last output */
+    const struct sources *sources; /* borrowed; NULL: others WRITE the line */
+    progress_write_fn *write;
+    void *write_arg;
+    FILE *out, *err;            /* stdout and stderr before */
+    FILE *own_out, *own_err;    /* owned: replace them; NULL: not replaced */
+    int64_t start_ms, quiet_ms; /* of the work, and of the last output */
+    int64_t drawn_ms;
 };
 
 /* The line may be visible. A signal handler reads this. */
@@ -84,17 +87,23 @@ static size_t progress_width(void)
     return known ? size.ws_col : PROGRESS_WIDTH;
 }
 
+static void progress_write_stats(void *arg, double seconds, struct buf *out)
+{
+    const struct progress *progress = arg;
+    struct source_stats stats = sources_stats(progress->sources);
+    double units = stats.spent.units + stats.spent.doubted;
+    buf_printf(out, "ddbfs: page %llu, %llu items, %s", (unsigned long long)stats.pages + 1,
+               (unsigned long long)stats.items, stats.spent.doubted > 0 ? "at most " : "");
+    decimal_write(units, out);
+    buf_printf(out, " RCU, %.1f RCU/s", units / seconds);
+}
+
 /* The last cell of the line remains empty: some terminals would begin another line. */
 static void progress_draw(struct progress *progress, int64_t now_ms)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
-    struct source_stats stats = sources_stats(progress->sources);
-    double seconds = (double)(now_ms - progress->start_ms) / 1000;
-    double units = stats.spent.units + stats.spent.doubted;
-    buf_printf(&line, "ddbfs: page %llu, %llu items, %s", (unsigned long long)stats.pages + 1,
-               (unsigned long long)stats.items, stats.spent.doubted > 0 ? "at most " : "");
-    decimal_write(units, &line);
-    buf_printf(&line, " RCU, %.1f RCU/s", units / seconds);
+    progress->drawn_ms = now_ms;
+    progress->write(progress->write_arg, (double)(now_ms - progress->start_ms) / 1000, &line);
     if (line.size >= progress_width())
         buf_truncate(&line, progress_width() - 1);
     if (progress->own_out)
@@ -112,7 +121,13 @@ static void progress_tick(void *arg)
         progress_draw(progress, now_ms);
 }
 
-struct progress *progress_start(struct loop *loop, const struct sources *sources)
+void progress_update(struct progress *progress)
+{
+    if (progress && loop_now_ms(progress->loop) - progress->drawn_ms >= PROGRESS_PERIOD_MS)
+        progress_tick(progress);
+}
+
+struct progress *progress_start_with(struct loop *loop, progress_write_fn *write, void *arg)
 {
     static const cookie_io_functions_t out = {.write = progress_pass_out};
     static const cookie_io_functions_t err = {.write = progress_pass_err};
@@ -122,7 +137,8 @@ struct progress *progress_start(struct loop *loop, const struct sources *sources
     struct progress *progress = calloc(1, sizeof *progress);
     if (!progress)
         return NULL;
-    *progress = (struct progress){.loop = loop, .sources = sources, .out = stdout, .err = stderr};
+    *progress = (struct progress){
+        .loop = loop, .write = write, .write_arg = arg, .out = stdout, .err = stderr};
     progress->start_ms = progress->quiet_ms = loop_now_ms(loop);
     /* The output of all modules passes through these streams. */
     fflush(stdout);
@@ -134,6 +150,16 @@ struct progress *progress_start(struct loop *loop, const struct sources *sources
         stderr = progress->own_err;
     progress_swap_actions(SIG_DFL, progress_erase_at_signal);
     loop_set_tick(loop, PROGRESS_PERIOD_MS, progress_tick, progress);
+    return progress;
+}
+
+struct progress *progress_start(struct loop *loop, const struct sources *sources)
+{
+    struct progress *progress = progress_start_with(loop, progress_write_stats, NULL);
+    if (progress) {
+        progress->sources = sources;
+        progress->write_arg = progress;
+    }
     return progress;
 }
 

@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import re
+import sqlite3
 import stat
 import subprocess
 import threading
@@ -318,6 +319,50 @@ def yes_asks_nobody(bench):
     words = ["map", "--allow-scan", "--sample", "200", "prod-EcomIndexerJobsTable"]
     assert "pass --yes" in bench.ddbfs(*words, expect=1).stderr
     assert bench.text(*words, "--yes").startswith("// A first map")
+
+
+def imported(bench, *options, expect=0):
+    """Imports one item as Notes, and returns the database."""
+    lines, file = bench.folder / "notes.jsonl", bench.folder / "notes.ddb"
+    lines.write_text('{"Item":{"id":{"S":"a"}}}\n')
+    bench.ddbfs("import", *options, lines, file, expect=expect)
+    return sqlite3.connect(file)
+
+
+@effect_of("--keys")
+def keys_of_an_import(bench):
+    database = imported(bench, "--keys", "id:S", "--table", "Notes")
+    assert database.execute("SELECT id FROM Notes").fetchall() == [("a",)]
+
+
+@effect_of("--table")
+def table_of_an_import(bench):
+    database = imported(bench, "--keys", "id:S", "--table", "Memos")
+    assert database.execute("SELECT name FROM tables").fetchall() == [("Memos",)]
+
+
+@effect_of("--at")
+def moment_of_an_import(bench):
+    database = imported(bench, "--keys", "id:S", "--table", "Notes", "--at", "1970-01-02")
+    assert database.execute("SELECT at_ms FROM moments").fetchall() == [(86400000,)]
+
+
+@effect_of("--describe")
+def description_of_an_import(bench):
+    description = bench.folder / "notes.json"
+    key = {"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "id", "KeyType": "HASH"}
+    description.write_text(json.dumps({"Table": {
+        "TableName": "Described", "AttributeDefinitions": key[:1], "KeySchema": key[1:]}}))  # fmt: skip
+    database = imported(bench, "--describe", description)
+    assert database.execute("SELECT id FROM Described").fetchall() == [("a",)]
+
+
+@effect_of("--onto")
+def import_onto_a_snapshot(bench):
+    database = imported(bench, "--keys", "id:S", "--table", "Notes")
+    words = ["--keys", "id:S", "--table", "Memos", bench.folder / "notes.jsonl"]
+    bench.ddbfs("import", "--onto", bench.folder / "notes.ddb", *words)
+    assert database.execute("SELECT name FROM tables ORDER BY number").fetchall() == [("Notes",), ("Memos",)]
 
 
 @effect_of("--foreground")
