@@ -114,6 +114,75 @@ struct instant instant_parse(struct span text)
     return instant_of(((int64_t)timegm(&date) - zone) * 1000 + ms);
 }
 
+/* Takes the fields of a time as far as they are written, each behind its mark. MS gets the
+ * milliseconds of the last field. False if a field is incomplete or out of range. */
+static bool instant_take_fields(const char **text, struct tm *date, int *fraction, int64_t *ms)
+{
+    static const struct {
+        char mark;
+        int most;
+        int64_t ms;
+    } fields[] = {{'T', 23, 3600000}, {':', 59, 60000}, {':', 60, 1000}};
+    int *const values[] = {&date->tm_hour, &date->tm_min, &date->tm_sec};
+    size_t count = 0;
+    while (count < 3 && (instant_take_char(text, fields[count].mark) ||
+                         (count == 0 && instant_take_char(text, ' ')))) {
+        if (!instant_take_number(text, 2, values[count]) || *values[count] > fields[count].most)
+            return false;
+        *ms = fields[count++].ms;
+    }
+    if (count < 3 || **text != '.')
+        return true;
+    const char *digits = *text + 1;
+    *fraction = instant_take_fraction(text);
+    *ms = *text - digits == 1 ? 100 : *text - digits == 2 ? 10 : 1;
+    return *text > digits;
+}
+
+/* Takes YEAR, YEAR-MONTH or a date, of which END gets the beginning of the next. */
+static bool instant_take_days(const char **text, struct tm *date, struct tm *end)
+{
+    *date = *end = (struct tm){.tm_mday = 1};
+    bool ok = instant_take_number(text, 4, &date->tm_year);
+    date->tm_year -= 1900;
+    end->tm_year = date->tm_year + 1;
+    if (!ok || !instant_take_char(text, '-'))
+        return ok;
+    ok = instant_take_number(text, 2, &date->tm_mon) && date->tm_mon >= 1 && date->tm_mon <= 12;
+    date->tm_mon -= 1;
+    *end = *date;
+    end->tm_mon++;
+    if (!ok || !instant_take_char(text, '-'))
+        return ok;
+    ok = instant_take_number(text, 2, &date->tm_mday) && date->tm_mday >= 1 &&
+         date->tm_mday <= instant_days_of_month(date->tm_year + 1900, date->tm_mon + 1);
+    *end = *date;
+    end->tm_mday++;
+    return ok;
+}
+
+bool instant_parse_prefix(struct span text, int64_t *last_ms)
+{
+    char copy[64] = {0};
+    struct tm date, end;
+    int zone = 0, fraction = 0;
+    int64_t ms = 0;
+    if (text.size >= sizeof copy || text.size == 0)
+        return false;
+    memcpy(copy, text.data, text.size);
+    const char *rest = copy;
+    if (!instant_take_days(&rest, &date, &end))
+        return false;
+    bool is_date = rest - copy == sizeof "2026-11-02" - 1;
+    if (is_date && !instant_take_fields(&rest, &date, &fraction, &ms))
+        return false;
+    if ((ms > 0 && !instant_take_zone(&rest, &zone)) || rest != copy + text.size)
+        return false;
+    *last_ms = ms > 0 ? ((int64_t)timegm(&date) - zone) * 1000 + fraction + ms - 1
+                      : (int64_t)timegm(&end) * 1000 - 1;
+    return true;
+}
+
 struct timespec instant_timespec(int64_t ms)
 {
     int64_t beyond = ms % 1000;
@@ -128,4 +197,14 @@ void instant_write(struct buf *out, int64_t ms)
     gmtime_r(&seconds, &date);
     buf_printf(out, "%04d-%02d-%02dT%02d:%02d:%02dZ", date.tm_year + 1900, date.tm_mon + 1,
                date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec);
+}
+
+void instant_write_exact(struct buf *out, int64_t ms)
+{
+    long beyond = instant_timespec(ms).tv_nsec / 1000000;
+    instant_write(out, ms);
+    if (beyond == 0)
+        return;
+    buf_truncate(out, out->size - 1);
+    buf_printf(out, ".%03ldZ", beyond);
 }

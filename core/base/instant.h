@@ -23,7 +23,15 @@ struct instant instant_parse(struct span text);
 /* MS rounded down to whole seconds, and the nanoseconds beyond them, which are never negative. */
 struct timespec instant_timespec(int64_t ms);
 
+/* Parses a date, a time, or an ISO prefix of one that ends with a whole field: 2026, 2026-11,
+ * 2026-11-02, 2026-11-02T06, …, 2026-11-02T06:00:00.123; an offset as above may follow hours,
+ * minutes or seconds. LAST_MS gets the last millisecond that the text includes: of the year, the
+ * month, …. False if TEXT is none of these. */
+bool instant_parse_prefix(struct span text, int64_t *last_ms);
+
 /* Appends a time as 2026-04-16T10:15:00Z, rounded down. */
 void instant_write(struct buf *out, int64_t ms);
+/* The same with milliseconds, unless they are 0: 2026-04-16T10:15:00.123Z. */
+void instant_write_exact(struct buf *out, int64_t ms);
 
 #endif

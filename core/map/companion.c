@@ -17,11 +17,17 @@ size_t companion_find_ending(struct span text)
 const char *companion_ending(enum companion companion)
 {
     static const char *const endings[] = {
-        [COMPANION_NONE] = "",        [COMPANION_TYPED] = "@typed",
-        [COMPANION_INFO] = "@info",   [COMPANION_LINKS] = "@links",
-        [COMPANION_ATTRS] = "@",      [COMPANION_JSONL] = "@jsonl",
-        [COMPANION_CSV] = "@csv",     [COMPANION_TABLE] = "@table",
-        [COMPANION_COUNT] = "@count", [COMPANION_SUMMARY] = "@summary",
+        [COMPANION_NONE] = "",
+        [COMPANION_TYPED] = "@typed",
+        [COMPANION_INFO] = "@info",
+        [COMPANION_LINKS] = "@links",
+        [COMPANION_HISTORY] = "@history",
+        [COMPANION_ATTRS] = "@",
+        [COMPANION_JSONL] = "@jsonl",
+        [COMPANION_CSV] = "@csv",
+        [COMPANION_TABLE] = "@table",
+        [COMPANION_COUNT] = "@count",
+        [COMPANION_SUMMARY] = "@summary",
         [COMPANION_END] = "",
     };
     return endings[companion];
@@ -100,6 +106,7 @@ static const struct companion_words of_record[] = {
     {"@links/L", "leads to another item, if the map has links; @links has them all"},
     {"@info", "its origin, its cost, the equal aws command"},
     {"@typed", "DynamoDB's own typed JSON"},
+    {"@history/T", "its versions, one for each time in snapshots at which it had changed"},
 };
 
 const struct companion_words *companion_words_of(bool listing, size_t *count)

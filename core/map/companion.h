@@ -7,14 +7,15 @@
 #include "core/base/escape.h"
 #include "core/base/span.h"
 
-/* The longest name that leaves room for the longest endings, "@typed" and "@links". */
-enum { NAME_LIMIT = NAME_MAX_BYTES - 6 };
+/* The longest name that leaves room for the longest ending, "@history". */
+enum { NAME_LIMIT = NAME_MAX_BYTES - 8 };
 
 enum companion {
     COMPANION_NONE,
     COMPANION_TYPED,   /* name@typed */
     COMPANION_INFO,    /* name@info, of an item or a listing */
     COMPANION_LINKS,   /* name@links, a directory */
+    COMPANION_HISTORY, /* name@history, a directory */
     COMPANION_ATTRS,   /* name@, a directory */
     COMPANION_JSONL,   /* of a listing, as are those below: name@jsonl */
     COMPANION_CSV,     /* name@csv, name@csv:columns */

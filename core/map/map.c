@@ -49,6 +49,38 @@ static bool map_check_environment(struct map_reader *reader, struct json at, con
     return true;
 }
 
+/* The name of a file of this machine, from the map's folder on. */
+static bool map_read_file_name(struct map_reader *reader, struct json value, const char *what,
+                               void *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    const char **name = out;
+    if (!map_read_text(reader, value, what, out))
+        return false;
+    if ((*name)[0] == '/' || !reader->folder.size)
+        return true;
+    buf_printf(&path, "%.*s/%s", (int)reader->folder.size, reader->folder.data, *name);
+    *name = arena_text(reader->arena, buf_span(&path));
+    return *name && !path.failed;
+}
+
+/* A snapshot is read without a setting of AWS. */
+static bool map_check_snapshot(struct map_reader *reader, struct json at,
+                               const struct map_environment *new)
+{
+    const char *other = new->profile        ? "profile"
+                        : new->region       ? "region"
+                        : new->endpoint_url ? "endpoint"
+                        : new->snapshots    ? "snapshots"
+                                            : NULL;
+    if (!new->snapshot || !other)
+        return true;
+    return map_fail(reader, at,
+                    "an environment with \"snapshot\" has no \"%s\": its items come from the "
+                    "file; remove one of them",
+                    other);
+}
+
 static bool map_read_environment(struct map_reader *reader, const char *name, struct json at,
                                  struct json value, void *target)
 {
@@ -57,6 +89,8 @@ static bool map_read_environment(struct map_reader *reader, const char *name, st
         {"profile", map_read_text, offsetof(struct map_environment, profile), NULL},
         {"region", map_read_text, offsetof(struct map_environment, region), NULL},
         {"endpoint", map_read_text, offsetof(struct map_environment, endpoint_url), NULL},
+        {"snapshot", map_read_file_name, offsetof(struct map_environment, snapshot), NULL},
+        {"snapshots", map_read_file_name, offsetof(struct map_environment, snapshots), NULL},
         {0},
     };
     struct map *map = target;
@@ -74,8 +108,13 @@ static bool map_read_environment(struct map_reader *reader, const char *name, st
         return map_fail(reader, at,
                         "no environment may have the name \"" MAP_TABLES_NAME
                         "\": that directory has all tables by their own names");
+    if (span_ends(span_text(name), SPAN_LITERAL("@at")))
+        return map_fail(reader, at,
+                        "no environment's name may end in \"@at\": such a directory has the past of "
+                        "the environment before it");
     if (!map_read_format(reader, at, "an environment's name", &environment->name) ||
         !map_read_members(reader, value, "an environment", members, environment) ||
+        !map_check_snapshot(reader, at, environment) ||
         !map_check_environment(reader, at, map, environment))
         return false;
     struct map_environment **last = &map->environments;
@@ -228,10 +267,19 @@ static void map_check_links(const struct loading *loading, struct findings *find
     links_check(map->models, map->model_count, loading->tables, findings);
 }
 
+/* Empty for the current one. */
+static struct span map_folder(const struct map *map)
+{
+    const char *slash = map->folder ? NULL : strrchr(map->file, '/');
+    return map->folder ? span_text(map->folder)
+                       : span_of(map->file, slash ? (size_t)(slash - map->file) : 0);
+}
+
 static void map_parse_into(struct map *map, struct span text, struct findings *findings)
 {
     struct loading loading = {.map = map};
-    struct map_reader reader = {.arena = &map->arena, .findings = findings};
+    struct map_reader reader = {
+        .arena = &map->arena, .findings = findings, .folder = map_folder(map)};
     struct json_fault fault;
     if (json_parse(&reader.doc, text, JSON_COMMENTS, &fault)) {
         map_read(&reader, &loading);
@@ -280,12 +328,14 @@ bool map_is_none(const struct map *map)
     return !map->environments;
 }
 
-const struct map *map_parse(const char *file, struct span text, struct findings *findings,
-                            struct error *err)
+static const struct map *map_parse_in(const char *file, const char *folder, struct span text,
+                                      struct findings *findings, struct error *err)
 {
     CLEAN_UP(findings_clean_up) struct findings own = {0};
     struct findings *found = findings ? findings : &own;
     struct map *map = map_new(file, text);
+    if (map && folder)
+        map->folder = arena_text(&map->arena, span_text(folder));
     if (map && !map->arena.failed)
         map_parse_into(map, text, found);
     else
@@ -296,6 +346,12 @@ const struct map *map_parse(const char *file, struct span text, struct findings 
     findings_error(found, file, err);
     map_unref(map);
     return NULL;
+}
+
+const struct map *map_parse(const char *file, struct span text, struct findings *findings,
+                            struct error *err)
+{
+    return map_parse_in(file, NULL, text, findings, err);
 }
 
 /* The example of three tables has 6 KB. The limit also bounds checks that take quadratic time. */
@@ -319,12 +375,13 @@ static bool map_read_stream(const char *file, FILE *stream, struct buf *out, str
     return !out->failed || error_no_memory(err);
 }
 
-const struct map *map_load(const char *file, struct findings *findings, struct error *err)
+const struct map *map_load(const char *file, const char *folder, struct findings *findings,
+                           struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     if (!map_read_stream(file, fopen(file, "re"), &text, err))
         return NULL;
-    return map_parse(file, buf_span(&text), findings, err);
+    return map_parse_in(file, folder, buf_span(&text), findings, err);
 }
 
 const struct map *map_load_again(const char *file, struct error *err)

@@ -15,6 +15,8 @@ struct map_environment {
     const char *profile;      /* NULL: as the aws tools choose */
     const char *region;       /* NULL: likewise */
     const char *endpoint_url; /* NULL: likewise */
+    const char *snapshot;     /* the file that has its items; NULL: DynamoDB has them */
+    const char *snapshots;    /* the folder with the files of its past; NULL: none */
     double price;             /* dollars for a million RCU on demand */
     bool priced;              /* the map has a price for its name */
     unsigned line;
@@ -28,22 +30,24 @@ struct map {
     struct arena arena; /* owns everything below except the models */
     size_t references;
     struct map *self; /* itself, to count references: every holder sees it const */
-    const char *file; /* its name in messages */
+    const char *file;   /* its name in messages */
+    const char *folder; /* that names of files in the map are relative to; NULL: that of FILE */
     const char *text; /* as it was read */
     struct map_environment *environments;
     const struct model **models; /* holds a reference to each */
     size_t model_count;
 };
 
-/* Reads, parses and checks FILE; the caller owns the reference. NULL with all mistakes in FINDINGS
- * (which may be NULL, and stays empty if the file is unreadable) and ERR filled; its text begins
- * with FILE:LINE. */
-const struct map *map_load(const char *file, struct findings *findings, struct error *err);
+/* Reads, parses and checks FILE; the caller owns the reference. Names of files in it are relative to
+ * FOLDER; NULL: to the folder of FILE. NULL with all mistakes in FINDINGS (which may be NULL, and
+ * stays empty if the file is unreadable) and ERR filled; its text begins with FILE:LINE. */
+const struct map *map_load(const char *file, const char *folder, struct findings *findings,
+                           struct error *err);
 
 /* As map_load, without waiting, for a file that has been read before: anything but a regular file
  * (a pipe is empty now) is refused. */
 const struct map *map_load_again(const char *file, struct error *err);
-/* The same for a text; FILE is its name in messages. */
+/* The same for a text; FILE is its name in messages. Names of files are relative to its folder. */
 const struct map *map_parse(const char *file, struct span text, struct findings *findings,
                             struct error *err);
 

@@ -15,6 +15,7 @@ struct map_reader {
     struct arena *arena;       /* owns the texts that are read; borrowed */
     struct findings *findings; /* borrowed */
     struct json_position last; /* of map_at */
+    struct span folder;        /* that names of files are relative to; empty: the current one */
     bool misspelt; /* the object read last has a member of an unknown name: do not report that
                     * another is absent */
 };

@@ -84,7 +84,7 @@ static const char *route_wrong_segment(const struct format *segment)
         if (!escape_is_unneeded(literal))
             return "a path can't hold a control character";
         if (literal.size > NAME_LIMIT)
-            return "a name has at most 249 bytes";
+            return "a name has at most 247 bytes";
         if (i > 0 && literal.size && strchr("0123456789ABCDEF", literal.data[0]))
             return "after a parameter the text of a segment can't begin with one of 0-9 or A-F";
     }

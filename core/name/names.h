@@ -10,6 +10,8 @@
 #include "core/map/route.h"
 #include "core/source/scan_limits.h"
 
+struct moments;
+
 #define README_NAME "README"
 
 struct place_options {
@@ -19,6 +21,7 @@ struct place_options {
                                      * table that has no map are listed so */
     bool table_is_file; /* LIST@table is a file of the first columns that fit; else a directory */
     bool omit_placeholders; /* listings show none; they can be looked up all the same */
+    const struct moments *moments; /* of environments (core/read/moments.h); NULL: none has any */
 };
 
 /* A directory within a table. All borrowed. */

@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/instant.h"
 #include "core/base/nearest.h"
 #include "core/name/names.h"
+#include "core/read/moments.h"
 
 /* Copies TEXT, which is another place's, into PLACE's arena. */
 static void place_copy_text(struct place *place, struct span *text)
@@ -28,6 +30,7 @@ static struct place *place_new(const struct place *parent)
     map_ref(place->map);
     model_ref(place->table);
     place_copy_text(place, &place->environment_name);
+    place_copy_text(place, &place->at);
     place_copy_text(place, &place->attribute);
     place_copy_text(place, &place->link_ending);
     place_copy_text(place, &place->shortened);
@@ -75,6 +78,21 @@ struct place *place_copy_as(const struct place *place, enum companion companion)
     return copy;
 }
 
+struct place *place_copy_at(const struct place *place, int64_t at_ms, enum companion companion)
+{
+    struct place *copy = place_copy(place);
+    if (!copy)
+        return NULL;
+    copy->kind = companion == COMPANION_INFO    ? PLACE_INFO
+                 : companion == COMPANION_TYPED ? PLACE_TYPED
+                                                : PLACE_RECORD;
+    copy->companion = COMPANION_NONE;
+    copy->is_past = true;
+    copy->is_snapshot = true;
+    copy->at_ms = at_ms;
+    return copy;
+}
+
 struct place *place_root(const struct map *map)
 {
     struct place *place = calloc(1, sizeof *place);
@@ -101,7 +119,8 @@ size_t place_memory(const struct place *place)
 
 bool place_is_directory(const struct place *place)
 {
-    return place->kind <= PLACE_COLUMNS || place->kind == PLACE_ATTRS || place->kind == PLACE_LINKS;
+    return place->kind <= PLACE_COLUMNS || place->kind == PLACE_ATTRS ||
+           place->kind == PLACE_LINKS || place->kind == PLACE_HISTORY;
 }
 
 bool place_has_facts(const struct place *place)
@@ -256,7 +275,15 @@ bool place_select(struct place *place, const struct selection *selection, bool s
     return false;
 }
 
-static bool place_find_environment(struct place *place, struct span name, struct error *err)
+/* Whether the present of PLACE is a snapshot. */
+static void place_note_snapshot(struct place *place, const struct place_options *options)
+{
+    const struct moments *moments = options->moments;
+    place->is_snapshot = moments && moments->is_snapshot(moments->arg, place->environment);
+}
+
+static bool place_find_environment(struct place *place, struct span name,
+                                   const struct place_options *options, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf prefix = {0};
     struct bindings values = {0};
@@ -272,6 +299,7 @@ static bool place_find_environment(struct place *place, struct span name, struct
     place->environment = environment;
     place->environment_name = arena_copy(&place->arena, name);
     place->table_prefix = arena_text(&place->arena, buf_span(&prefix));
+    place_note_snapshot(place, options);
     return true;
 }
 
@@ -311,6 +339,8 @@ static bool place_enter_tables(struct place *place, const struct place_options *
                          "other users may read this mount (allow_other), and no map declares which "
                          "attributes of these tables are secret; use --show-secrets to show all");
     place->kind = PLACE_TABLES;
+    if (!place->environment)
+        place_note_snapshot(place, options);
     return true;
 }
 
@@ -350,9 +380,13 @@ static bool place_bind_stated(struct place *place, const struct map_pattern *pat
 static enum place_kind place_file_kind(const struct route *route, enum companion companion)
 {
     static const enum place_kind kinds[] = {
-        [COMPANION_NONE] = PLACE_RECORD, [COMPANION_TYPED] = PLACE_TYPED,
-        [COMPANION_INFO] = PLACE_INFO,   [COMPANION_ATTRS] = PLACE_ATTRS,
-        [COMPANION_LINKS] = PLACE_LINKS, [COMPANION_END] = PLACE_RECORD, /* an item has no others */
+        [COMPANION_NONE] = PLACE_RECORD,
+        [COMPANION_TYPED] = PLACE_TYPED,
+        [COMPANION_INFO] = PLACE_INFO,
+        [COMPANION_ATTRS] = PLACE_ATTRS,
+        [COMPANION_LINKS] = PLACE_LINKS,
+        [COMPANION_HISTORY] = PLACE_HISTORY,
+        [COMPANION_END] = PLACE_RECORD, /* an item has no others */
     };
     return route->file->attribute ? PLACE_VALUE : kinds[companion];
 }
@@ -394,7 +428,8 @@ const struct route *place_key_step(const struct place *place)
 static struct names_directory place_names_of(const struct place *place,
                                              const struct place_options *options)
 {
-    const struct route *scanned = options->scan ? place_key_step(place) : NULL;
+    bool scans = options->scan || place->is_snapshot;
+    const struct route *scanned = scans ? place_key_step(place) : NULL;
     return (struct names_directory){place->table, place->route, &place->bindings, options, scanned};
 }
 
@@ -406,6 +441,12 @@ const struct route *place_next_unlisted(const struct place *place,
     bool is_of_directory = place->kind == PLACE_DIRECTORY || place->kind == PLACE_README ||
                            place->kind == PLACE_LIST_INFO || place->kind == PLACE_LIST_FILE;
     return is_of_directory && place->route ? names_next_unlisted(&directory, after) : NULL;
+}
+
+/* The latest moment that PLACE shows. */
+static int64_t place_last_ms(const struct place *place)
+{
+    return place->is_past ? place->at_ms : INT64_MAX;
 }
 
 static bool place_find_in_table(struct place *place, struct span name,
@@ -430,6 +471,14 @@ static bool place_find_in_table(struct place *place, struct span name,
     }
     if (found.companion == COMPANION_LINKS && !place->table->links)
         return error_set(err, ERROR_NOT_FOUND, "the map has no \"links\" for this table's items");
+    if (found.companion == COMPANION_HISTORY) {
+        int64_t newest_ms;
+        place->companion = COMPANION_HISTORY;
+        place->is_snapshot = true;
+        if (!moments_find(options->moments, place->environment, place_last_ms(place), &newest_ms,
+                          err))
+            return false;
+    }
     place->route = found.route;
     place->kind = found.route->file ? place_file_kind(found.route, found.companion)
                                     : place_directory_kind(&found, options);
@@ -514,6 +563,74 @@ static bool place_find_link(struct place *place, struct span name, struct error 
                      (int)name.size, name.data, buf_text(&hint), buf_text(&names));
 }
 
+static bool place_refuse_probed(struct span name, struct error *err)
+{
+    return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
+                     (int)name.size, name.data);
+}
+
+/* ENV@at/TIME. */
+static bool place_find_time(struct place *place, struct span name,
+                            const struct place_options *options, struct error *err)
+{
+    int64_t moment_ms;
+    if (span_is(name, README_NAME)) {
+        place->kind = PLACE_README;
+        return true;
+    }
+    if (names_is_probed(name))
+        return place_refuse_probed(name, err);
+    if (!instant_parse_prefix(name, &place->at_ms)) {
+        CLEAN_UP(buf_clean_up) struct buf known = {0};
+        moments_write(options->moments, place->environment, &known);
+        return error_set(err, ERROR_NOT_FOUND,
+                         "\"%.*s\" is no time; type a date, a time or a part of one, such as "
+                         "2026-11-02 or 2026-11-02T06:00; %s",
+                         (int)name.size, name.data, buf_text(&known));
+    }
+    if (!moments_find(options->moments, place->environment, place->at_ms, &moment_ms, err))
+        return false;
+    place->kind = place->environment ? PLACE_ENVIRONMENT : PLACE_TABLES;
+    place->at = arena_copy(&place->arena, name);
+    return true;
+}
+
+/* TIME, TIME@info and TIME@typed in an item's history, TIME as the listing writes it. Reading
+ * decides whether the item changed then. */
+static bool place_find_version(struct place *place, struct span name,
+                               const struct place_options *options, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct span base = name, columns;
+    int64_t at_ms, moment_ms;
+    if (span_is(name, README_NAME)) {
+        place->kind = PLACE_README;
+        return true;
+    }
+    if (names_is_probed(name))
+        return place_refuse_probed(name, err);
+    enum companion companion = companion_split(&base, &columns);
+    bool has = companion == COMPANION_NONE || companion == COMPANION_INFO ||
+               companion == COMPANION_TYPED;
+    bool found = has && instant_parse_prefix(base, &at_ms) &&
+                 moments_find(options->moments, place->environment,
+                              at_ms < place_last_ms(place) ? at_ms : place_last_ms(place),
+                              &moment_ms, NULL);
+    if (found)
+        instant_write_exact(&text, moment_ms);
+    if (!found || !span_equal(buf_span(&text), base))
+        return error_set(err, ERROR_NOT_FOUND,
+                         "a version has the name that the listing of this directory shows, such as "
+                         "2026-11-02T06:00:00Z; its companions are @info and @typed");
+    place->kind = PLACE_VERSION;
+    place->companion = companion;
+    place->is_past = true;
+    place->is_snapshot = true;
+    place->at_ms = moment_ms;
+    place->at = arena_copy(&place->arena, base);
+    return true;
+}
+
 /* The README of a directory above the tables. A name of the map has priority. */
 static bool place_find_readme(struct place *place, struct span name)
 {
@@ -522,17 +639,41 @@ static bool place_find_readme(struct place *place, struct span name)
     return place->kind == PLACE_README;
 }
 
+/* An environment or tables/; with @at behind it, the times of its snapshots. */
+static bool place_find_in_root(struct place *place, struct span name,
+                               const struct place_options *options, struct error *err)
+{
+    struct span ending = SPAN_LITERAL(PLACE_TIMES_ENDING), base = name;
+    bool is_past = span_ends(name, ending) && name.size > ending.size;
+    const int64_t *times;
+    size_t count;
+    if (is_past)
+        base.size -= ending.size;
+    bool found = span_is(base, MAP_TABLES_NAME) ? place_enter_tables(place, options, err)
+                 : map_is_none(place->map)      ? place_find_without_map(base, err)
+                                           : place_find_environment(place, base, options, err);
+    if (!found || !is_past)
+        return found || place_find_readme(place, name);
+    if (!moments_list(options->moments, place->environment, INT64_MAX, &times, &count, err))
+        return false;
+    place->kind = PLACE_TIMES;
+    place->is_past = true;
+    place->is_snapshot = true;
+    place->at_ms = INT64_MAX;
+    return true;
+}
+
 static bool place_find_child(struct place *place, struct span name,
                              const struct place_options *options, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf table = {0};
     switch (place->kind) {
     case PLACE_ROOT:
-        if (span_is(name, MAP_TABLES_NAME))
-            return place_enter_tables(place, options, err);
-        return (map_is_none(place->map) ? place_find_without_map(name, err)
-                                        : place_find_environment(place, name, err)) ||
-               place_find_readme(place, name);
+        return place_find_in_root(place, name, options, err);
+    case PLACE_TIMES:
+        return place_find_time(place, name, options, err);
+    case PLACE_HISTORY:
+        return place_find_version(place, name, options, err);
     case PLACE_ENVIRONMENT:
         if (span_is(name, MAP_TABLES_NAME))
             return place_enter_tables(place, options, err);
@@ -551,8 +692,7 @@ static bool place_find_child(struct place *place, struct span name,
         return place_find_in_table(place, name, options, err);
     case PLACE_PLACEHOLDER:
         if (names_is_probed(name))
-            return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
-                             (int)name.size, name.data);
+            return place_refuse_probed(name, err);
         /* The names below are not known, so none is proven to be not found. */
         return place->companion == COMPANION_TABLE
                    ? names_refuse_columns(err)

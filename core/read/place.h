@@ -15,6 +15,7 @@ enum place_kind {
     PLACE_ENVIRONMENT,
     PLACE_TABLES,      /* tables by their names: those with table_prefix are listed, any opens */
     PLACE_TABLE,       /* one of them, whose description has not been read */
+    PLACE_TIMES,       /* ENV@at: a directory of the moments of an environment's snapshots */
     PLACE_DIRECTORY,   /* within a table; a listing if its route has one */
     PLACE_PLACEHOLDER, /* a directory in place of names which nothing lists: those of the step
                         * ROUTE, or the columns of COMPANION. It can't be listed. */
@@ -32,7 +33,13 @@ enum place_kind {
     PLACE_ATTR,  /* such a file */
     PLACE_LINKS, /* a directory: one link for each of the map's */
     PLACE_LINK,  /* such a link */
+    PLACE_HISTORY, /* a directory: one file for each known version of an item */
+    PLACE_VERSION, /* such a file, or (COMPANION) a companion of it */
 };
+
+/* The ending of a directory of moments: /prod@at. */
+#define PLACE_TIMES_ENDING "@at"
+
 
 /* Holds references to its map and to the model of its table, so that all it points to lives as long
  * as the place. Made and changed by these functions alone. */
@@ -42,14 +49,20 @@ struct place {
     const struct map *map;                     /* holds a reference; the environment is of it */
     const struct map_environment *environment; /* NULL above the environments, and without a map */
     struct span environment_name;              /* "dev-search-v2" */
-    const char *table_prefix;                  /* "dev-search-v2-" */
+    bool is_snapshot; /* its items come from a snapshot: reading costs nothing, and names are
+                       * scanned */
+    bool is_past;     /* PLACE_TIMES, below it, and PLACE_VERSION: the state is that of AT_MS */
+    int64_t at_ms;    /* the last moment that AT includes; of PLACE_TIMES the greatest number */
+    struct span at;   /* the name of the moment, as it was typed; empty without one */
+    const char *table_prefix; /* "dev-search-v2-" */
     const struct model *table;                 /* holds a reference; NULL above the tables */
     const char *table_name;    /* below PLACE_TABLES: the service's name of it; else NULL */
     struct span below;         /* with TABLE_NAME: the path from its directory to here */
     const struct route *route; /* of TABLE: of a directory, or of the item */
     struct bindings bindings;  /* the values of the path's parameters */
     enum fact fact;            /* of PLACE_FACT */
-    enum companion companion;  /* of PLACE_LIST_FILE, PLACE_COLUMNS and its README */
+    enum companion companion;  /* of PLACE_LIST_FILE, PLACE_COLUMNS, PLACE_HISTORY, their READMEs,
+                                * and PLACE_VERSION */
     struct span columns;       /* of PLACE_LIST_FILE, as they are written, or the only ones that are
                                 * wanted of a listing; empty for none */
     struct span attribute;     /* of PLACE_ATTR */
@@ -124,6 +137,10 @@ const struct plan *place_plan(const struct place *place, struct error *err);
 void place_release_plan(const struct place *place);
 /* Another plan of PLACE, which the caller may change and must plan_unref. */
 struct plan *place_new_plan(const struct place *place, struct error *err);
+
+/* The item of PLACE, a PLACE_HISTORY or PLACE_VERSION, at the moment AT_MS: as the item itself, or
+ * as its companion (COMPANION_INFO, COMPANION_TYPED). NULL when memory ran out. */
+struct place *place_copy_at(const struct place *place, int64_t at_ms, enum companion companion);
 
 /* Adds to PLACE's way the cost of reading the item of the link FROM, which led to it. */
 void place_add_way(struct place *place, const struct place *from);

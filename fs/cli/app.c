@@ -120,7 +120,7 @@ bool app_init(struct app *app, const struct options *options, const char *map_fi
 {
     CLEAN_UP(findings_clean_up) struct findings findings = {0};
     struct error why;
-    const struct map *map = map_load(map_file, &findings, &why);
+    const struct map *map = map_load(map_file, options->map_folder, &findings, &why);
     bool ok = app_start(app, options, map, cache_bytes);
     if (!map)
         app_report_map(app, map_file, &findings, &why, FINDINGS_SHOWN);

@@ -492,7 +492,7 @@ static int check_run(struct check_command *check, const struct options *options,
 {
     CLEAN_UP(findings_clean_up) struct findings findings = {0};
     struct error why;
-    const struct map *map = map_load(check->file, &findings, &why);
+    const struct map *map = map_load(check->file, NULL, &findings, &why);
     struct stat info;
     bool is_file = stat(check->file, &info) == 0 && !S_ISDIR(info.st_mode);
     if (!map && !is_file && check->file[0]) /* other commands take a path there */

@@ -110,6 +110,22 @@ bool options_add_mount(struct options *options, const char *value)
     return true;
 }
 
+bool options_add_snapshot(struct options *options, const char *value)
+{
+    if (options->snapshot_count == OPTIONS_SNAPSHOTS || value[0] == '\0')
+        return false;
+    options->snapshots[options->snapshot_count++] = value;
+    return true;
+}
+
+const char *options_snapshot_variable(const struct options *options)
+{
+    const char *value = getenv("DDBFS_SNAPSHOT");
+    bool other = options->snapshot_count || options->below_mount || options->profile ||
+                 options->region || options->endpoint_url;
+    return value && value[0] && !other ? value : NULL;
+}
+
 /* A number, with or without K, M or G. */
 static bool option_parse_bytes(const char *value, uint64_t *out)
 {
@@ -223,6 +239,14 @@ const struct option option_table[] = {
      .takes = "http://… or https://…",
      TEXT(endpoint_url),
      .help = "send requests to this server, instead of the region's"},
+    {.name = "snapshot",
+     .of_requests = true,
+     .argument = "FILE",
+     .takes = "a file, up to 64 times, or a folder",
+     .kind = WORD_FILE,
+     .set = options_add_snapshot,
+     .help = "read this snapshot instead of DynamoDB, or each in a folder; default: "
+             "$DDBFS_SNAPSHOT"},
     {.name = "suffix",
      .of_requests = true,
      .inherited = true,

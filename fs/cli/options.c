@@ -200,8 +200,13 @@ static const char *options_find_command(int argc, char **argv)
 
 bool options_check(const struct options *options)
 {
-    return !options->no_map || !options->map ||
-           options_fail("--no-map", "does not go with --map", NULL);
+    const char *aws = options->profile        ? "does not go with --profile: no server is used"
+                      : options->region       ? "does not go with --region: no server is used"
+                      : options->endpoint_url ? "does not go with --endpoint-url: no server is used"
+                                              : NULL;
+    if (options->no_map && options->map)
+        return options_fail("--no-map", "does not go with --map", NULL);
+    return !options->snapshot_count || !aws || options_fail("--snapshot", aws, NULL);
 }
 
 int options_parse(struct options *options, int argc, char **argv)

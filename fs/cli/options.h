@@ -76,6 +76,7 @@ void option_write_values(const struct option *option, struct buf *out);
 enum {
     OPTIONS_SAMPLE = 10, /* items of each path, for `check --sample` without a number */
     OPTIONS_MOST = 80,   /* rows of the table */
+    OPTIONS_SNAPSHOTS = 64,
     OPTIONS_LINE = 80,   /* columns of the help, and */
     OPTIONS_INDENT = 28, /* of its left side */
 };
@@ -101,6 +102,8 @@ struct options {
     const char *fuse_options[8];  /* each as -o was given */
     const char *ignored[64];      /* of `diff`: attributes that may differ */
     struct instant moment;        /* of `import`: the moment of the items; or unknown */
+    const char *snapshots[OPTIONS_SNAPSHOTS]; /* files, or one folder; instead of DynamoDB */
+    const char *map_folder; /* that names of files in the map are relative to; NULL: the map's */
     struct scan_limits scan_limits;
     double max_rcu;             /* per second; 0: unlimited */
     double max_rcu_per_process; /* in all; 0: unlimited */
@@ -118,6 +121,7 @@ struct options {
     unsigned sample_path_count;
     unsigned fuse_option_count;
     unsigned ignored_count;
+    unsigned snapshot_count;
     unsigned verbose;
     bool no_map; /* no map is searched */
     bool compact;
@@ -145,6 +149,7 @@ struct options {
     bool scan_limited; /* --scan-limit was given */
     bool tables;       /* --tables was given */
     bool unattended;   /* no code may be requested at the terminal */
+    bool below_mount;  /* paths are below a mount, whose snapshots are read, or none */
 };
 
 /* The last word of a command line, which is still being typed. */
@@ -171,6 +176,14 @@ bool options_check(const struct options *options);
  * outlive OPTIONS. */
 enum options_outcome { OPTIONS_SET, OPTIONS_WRONG, OPTIONS_UNKNOWN };
 enum options_outcome options_set(struct options *options, struct span name, const char *value);
+
+/* Adds a snapshot file, as --snapshot does; VALUE must outlive OPTIONS. False if there are too many,
+ * or VALUE is empty. */
+bool options_add_snapshot(struct options *options, const char *value);
+
+/* The value of DDBFS_SNAPSHOT. NULL if it is not set, if the source is given by options or is that of
+ * a mount. */
+const char *options_snapshot_variable(const struct options *options);
 
 /* Whether the option NAME was given. */
 bool options_given(const struct options *options, struct span name);

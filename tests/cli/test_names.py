@@ -56,7 +56,7 @@ KEYS = {
     "README": "README",
     "json": "a.json",
     "shortened look": "a%~" + "0" * 32,
-    "249 bytes": "x" * 249,
+    "247 bytes": "x" * 247,
     "250 bytes": "x" * 250,
     "255 bytes": "x" * 255,
     "900 bytes": "y" * 900,
@@ -374,7 +374,7 @@ def test_a_directory_whose_name_is_too_long_is_left_out_and_that_is_said(
     result = ddbfs("ls", "/little/index-settings/acct", env=env, expect=1)
     listed = result.text.splitlines()
     assert "x" in listed and "x.d/" in listed and len([n for n in listed if n[0] == "n"]) == 1
-    assert "a directory is left out, whose name is longer than 249 bytes" in result.stderr
+    assert "a directory is left out, whose name is longer than 247 bytes" in result.stderr
     ddbfs("ls", f"/little/index-settings/acct/{name}.d", env=env)
     paths = [f"/little/index-settings/acct/{n}" for n in listed if n[0] == "n"]
     assert json.loads(ddbfs("cat", *paths, env=env).stdout)["index_name"] == name

@@ -26,7 +26,7 @@ static const struct map *example_map(void)
     static const struct map *map;
     struct error err;
     if (!map)
-        map = map_load(EXAMPLE_MAP, NULL, &err);
+        map = map_load(EXAMPLE_MAP, NULL, NULL, &err);
     require(map);
     return map;
 }

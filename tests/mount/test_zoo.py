@@ -10,7 +10,7 @@ from harness import load, zoo
 from harness.rows import rows
 
 NO_MAP = {"DDBFS_MAP": None}
-NAME_MAX = 249
+NAME_MAX = 247
 SERVERS = ["dynoxide", "dynamodb-local"]
 
 

@@ -14,7 +14,7 @@ const struct map *sample_example(struct error *err)
 {
     char file[512];
     example_file(file);
-    return map_load(file, NULL, err);
+    return map_load(file, NULL, NULL, err);
 }
 
 bool sample_example_text(struct buf *out)
