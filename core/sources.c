@@ -45,10 +45,11 @@ struct sources {
     struct list current;         /* of struct resolved_settings, owned; the newest first */
     struct list
         retired; /* of struct resolved_settings, owned; replaced, but sessions may borrow them */
-    struct list opened;       /* of struct open_source, owned; the newest first */
-    uint64_t opened_count;    /* so far */
-    struct loop_timer *sweep; /* to close sources without users */
-    struct source_stats gone; /* of closed sources */
+    struct list opened;          /* of struct open_source, owned; the newest first */
+    uint64_t opened_count;       /* so far */
+    struct snapshots *snapshots; /* owned */
+    struct loop_timer *sweep;    /* to close sources without users */
+    struct source_stats gone;    /* of closed sources */
 };
 
 struct sources *sources_new(const struct sources_options *options)
@@ -58,9 +59,11 @@ struct sources *sources_new(const struct sources_options *options)
         return NULL;
     sources->options = *options;
     sources->tokens = sso_tokens_new();
-    if (sources->tokens)
+    sources->snapshots = snapshots_new(&(struct snapshots_options){
+        options->loop, options->log, options->snapshots, options->snapshot_count});
+    if (sources->tokens && sources->snapshots)
         return sources;
-    free(sources);
+    sources_destroy(sources);
     return NULL;
 }
 
@@ -102,6 +105,7 @@ void sources_destroy(struct sources *sources)
     if (!sources)
         return;
     loop_remove_timer(sources->sweep);
+    snapshots_destroy(sources->snapshots);
     LIST_EACH_SAFE (struct open_source, each, &sources->opened, node)
         sources_close_one(each);
     sources_free_all(&sources->current);
@@ -285,6 +289,7 @@ static bool sources_was_edited(struct sources *sources, const struct resolved_se
 
 void sources_reload(struct sources *sources)
 {
+    snapshots_reload(sources->snapshots);
     LIST_EACH_SAFE (struct resolved_settings, each, &sources->current, node) {
         struct error err = {0};
         const char *profile = aws_settings_profile_in_force(&each->settings);
@@ -333,8 +338,7 @@ static bool sources_stack(struct sources *sources, struct open_source *opened,
     return true;
 }
 
-/* Every environment's source is DynamoDB so far. Another kind is another branch here and in
- * sources_describe, and a line in KINDS. */
+/* Opens DynamoDB. */
 static bool sources_open(struct sources *sources, struct open_source *opened,
                          struct aws_settings *settings, struct error *err)
 {
@@ -402,16 +406,29 @@ static struct open_source *sources_opened_for(struct sources *sources,
     return resolved->opened;
 }
 
+struct snapshots *sources_snapshots(struct sources *sources)
+{
+    return sources->snapshots;
+}
+
+/* Another kind of source is another branch here and in sources_describe, and a line in KINDS. */
 struct source *sources_for(void *arg, const struct place *place, struct error *err)
 {
-    struct open_source *opened = sources_opened_for(arg, place->environment, err);
+    struct sources *sources = arg;
+    if (snapshots_have(sources->snapshots, place))
+        return snapshots_source(sources->snapshots, place, err);
+    struct open_source *opened = sources_opened_for(sources, place->environment, err);
     return opened ? opened->source : NULL;
 }
 
 struct aws_session *sources_session(struct sources *sources,
                                     const struct map_environment *environment, struct error *err)
 {
-    struct open_source *opened = sources_opened_for(sources, environment, err);
+    struct open_source *opened = NULL;
+    if (snapshots_are_present(sources->snapshots, environment))
+        error_set(err, ERROR_INVALID, "a snapshot has no session");
+    else
+        opened = sources_opened_for(sources, environment, err);
     return opened ? opened->session : NULL;
 }
 
@@ -441,6 +458,7 @@ struct source_stats sources_stats(const struct sources *sources)
         kinds[i]->add_stats(NULL, &sum);
     LIST_EACH (struct open_source, each, &sources->opened, node)
         source_add_stats(each->source, &sum);
+    snapshots_add_stats(sources->snapshots, &sum);
     return sum;
 }
 
@@ -456,6 +474,8 @@ const struct source_ops *sources_describe(void *arg, const struct place *place, 
 {
     struct sources *sources = arg;
     CLEAN_UP(buf_clean_up) struct buf url = {0};
+    if (snapshots_have(sources->snapshots, place))
+        return snapshots_describe(sources->snapshots, place, options);
     struct aws_options said = sources_options_for(sources, place->environment);
     const struct resolved_settings *resolved =
         sources_get_resolved(sources, place->environment, NULL);

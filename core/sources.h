@@ -1,6 +1,6 @@
 /* The sources of the environments of maps. Each is opened at its first use; environments with equal
  * settings share one source. Here the layers of a source are stacked, and the parts that reach the
- * service are connected. */
+ * service are connected. core/snapshots.h has those of snapshots. */
 #ifndef DDBFS_CORE_SOURCES_H
 #define DDBFS_CORE_SOURCES_H
 
@@ -11,15 +11,18 @@
 #include "core/base/loop.h"
 #include "core/import/input.h"
 #include "core/read/place.h"
+#include "core/snapshots.h"
 #include "core/source/source.h"
 
 struct sources;
 
 struct sources_options {
     struct loop *loop;
-    const struct log *log;   /* may be NULL */
-    int64_t deadline_ms;     /* of each page, retries included */
-    struct aws_options over; /* the command line's; they override the map's */
+    const struct log *log;        /* may be NULL */
+    int64_t deadline_ms;          /* of each page, retries included */
+    struct aws_options over;      /* the command line's; they override the map's */
+    const char *const *snapshots; /* the command line's files, or folder; instead of DynamoDB */
+    size_t snapshot_count;
     const char *user_agent;
     bool may_scan;        /* see struct dynamo_options */
     int64_t slow_page_ms; /* queries whose pages take as long are read in ranges; -1: none */
@@ -55,7 +58,11 @@ void sources_locate(struct sources *sources, const struct map_environment *envir
 bool sources_resolve(struct sources *sources, const struct map_environment *environment,
                      struct aws_settings *settings, struct error *err);
 
-/* The session of ENVIRONMENT (NULL: of none); borrowed. NULL with ERR filled. */
+/* The snapshots of environments; borrowed. */
+struct snapshots *sources_snapshots(struct sources *sources);
+
+/* The session of ENVIRONMENT (NULL: of none); borrowed. NULL with ERR filled, also for a snapshot.
+ */
 struct aws_session *sources_session(struct sources *sources,
                                     const struct map_environment *environment, struct error *err);
 
@@ -65,9 +72,9 @@ struct input_folder *sources_open_bucket(struct sources *sources,
                                          const struct map_environment *environment, const char *url,
                                          struct error *err);
 
-/* Reads the settings of all open environments again. If they have changed, later requests use a new
- * source; the old one is closed after its last user. Settings that can't be read stay, and the log
- * has the reason. */
+/* Reads the settings of all open environments, and the folders of snapshots, again. If they have
+ * changed, later requests use a new source; the old one is closed after its last user. Settings
+ * that can't be read stay, and the log has the reason. */
 void sources_reload(struct sources *sources);
 
 /* Callbacks of core/read/tree.h; ARG is the struct sources. */

@@ -12,6 +12,7 @@
 #include "core/read/fact.h"
 #include "core/read/key_scan.h"
 #include "core/read/links.h"
+#include "core/read/moments.h"
 #include "core/read/near_miss.h"
 
 /* How a place is read. */
@@ -70,6 +71,7 @@ struct explain_words {
     struct buf target;            /* of a link */
     struct buf of_target, of_way; /* the parts of COST for that, and for links on the way */
     struct buf filter;            /* of the selection */
+    struct buf origin;            /* the snapshot and its moment */
 };
 
 static void explain_words_clean_up(struct explain_words *words)
@@ -77,7 +79,7 @@ static void explain_words_clean_up(struct explain_words *words)
     struct buf *all[] = {&words->steps[0], &words->steps[1], &words->cost,   &words->exception,
                          &words->bound,    &words->paid,     &words->rcu,    &words->dollars,
                          &words->command,  &words->hint,     &words->target, &words->of_target,
-                         &words->of_way,   &words->filter};
+                         &words->of_way,   &words->filter,   &words->origin};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         buf_clean_up(all[i]);
 }
@@ -187,22 +189,27 @@ static bool explain_find_words(struct explain_words *words, const struct tree *t
     near_miss_write(place, &words->hint);
     if (place->kind == PLACE_LINK) {
         links_write(place, &tree->names, &words->target);
-        cost_write(&price->target, &words->of_target);
-        if (price->target_is_entry)
+        if (!cost->is_free)
+            cost_write(&price->target, &words->of_target);
+        if (price->target_is_entry && !cost->is_free)
             buf_add_text(&words->of_target,
                          "; 1 more a page of up to 1 MB, only where its name is shortened");
     }
-    if (place->way.requests > 0 || place->way.pages > 0)
+    if (!cost->is_free && (place->way.requests > 0 || place->way.pages > 0))
         cost_write(&place->way, &words->of_way);
+    if (place->is_snapshot && tree->names.moments)
+        tree->names.moments->write_origin(tree->names.moments->arg, place, &words->origin);
     if (price->plan)
         explain_add_plan(words, tree, place, explanation);
     else
         explain_add_table_reads(words, tree, place, cost->scans);
+    if (place->is_snapshot) /* of the aws tools */
+        buf_truncate(&words->command, 0);
     return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
            !words->exception.failed && !words->bound.failed && !words->command.failed &&
            !words->paid.failed && !words->rcu.failed && !words->dollars.failed &&
            !words->hint.failed && !words->filter.failed && !words->target.failed &&
-           !words->of_target.failed && !words->of_way.failed;
+           !words->of_target.failed && !words->of_way.failed && !words->origin.failed;
 }
 
 static void explain_write_line(struct buf *out, const char *head, const struct buf *text)
@@ -225,12 +232,13 @@ static void explain_write_text(struct buf *out, const struct place *place,
         buf_add_char(out, '\n');
     }
     explain_write_line(out, "note   ", &words->hint);
-    if (words->filter.size)
+    if (words->filter.size && !price->cost.is_free)
         buf_add_text(out, "note   a filter does not reduce the cost: all items are read and "
                           "charged\n");
     for (size_t i = 0; i < words->step_count; i++)
         buf_printf(out, "reads  %zu. %s\n", i + 1, buf_text(&words->steps[i]));
     explain_write_line(out, "leads  ", &words->target);
+    explain_write_line(out, "from   ", &words->origin);
     buf_printf(out, "cost   %s\n", buf_text(&words->cost));
     explain_write_line(out, "       of these for its target: ", &words->of_target);
     explain_write_line(out, "       of these for the links on the way: ", &words->of_way);
@@ -238,7 +246,7 @@ static void explain_write_text(struct buf *out, const struct place *place,
     explain_write_line(out, "       ", &words->paid);
     /* Less may be shown, or sent, than is charged. */
     bool shows_less = price->cost.filters || (plan && (plan->attribute.size > 0 || plan->counts));
-    if (words->step_count && place->kind != PLACE_FACT)
+    if (words->step_count && place->kind != PLACE_FACT && !price->cost.is_free)
         buf_printf(out, "       %s RCU for each started 4 KB that is read%s\n",
                    price->cost.consistent ? "1" : "0.5",
                    shows_less ? ", whether it is shown or not" : "");
@@ -260,6 +268,16 @@ static void explain_add_steps(struct json_writer *json, const struct explain_wor
     json_writer_end(json);
 }
 
+/* The equal command of the aws tools; or the snapshot, for which there is none. */
+static void explain_add_source(struct json_writer *json, const struct place *place,
+                               const struct explain_words *words)
+{
+    if (place->is_snapshot)
+        json_writer_add_string(json, "snapshot", buf_span(&words->origin));
+    else
+        json_writer_add_string(json, "aws", buf_span(&words->command));
+}
+
 static void explain_write_json(struct buf *out, const struct place *place, struct span path,
                                const struct explain_words *words)
 {
@@ -279,7 +297,7 @@ static void explain_write_json(struct buf *out, const struct place *place, struc
     json_writer_add_raw(&json, "bound", buf_span(&words->bound));
     json_writer_add_raw(&json, "units", buf_span(&words->rcu));
     json_writer_add_raw(&json, "dollars", buf_span(&words->dollars));
-    json_writer_add_string(&json, "aws", buf_span(&words->command));
+    explain_add_source(&json, place, words);
     json_writer_end(&json);
     buf_add_char(out, '\n');
 }
@@ -340,7 +358,7 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
     }
     json_writer_end(&json);
     explain_add_steps(&json, &words);
-    json_writer_add_string(&json, "aws", buf_span(&words.command));
+    explain_add_source(&json, place, &words);
     explain_add_time(&json, "fetched", origin->fetched_wall_ms);
     json_writer_add_integer(&json, "age_ms", age_ms);
     bool is_known = origin->capacity >= 0 && found_units >= 0;
@@ -360,6 +378,29 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
         json_writer_add_text(&json, "why", stale->text);
         json_writer_end(&json);
     }
+    json_writer_end(&json);
+    buf_add_char(out, '\n');
+    return !out->failed;
+}
+
+/* @info of a version that is a deletion. */
+static bool explain_write_deletion_info(const struct tree *tree, const struct place *place,
+                                        struct buf *out)
+{
+    CLEAN_UP(explain_clean_up) struct explanation explanation = {0};
+    CLEAN_UP(explain_words_clean_up) struct explain_words words = {0};
+    CLEAN_UP(buf_clean_up) struct buf deleted = {0};
+    if (!explain_init(&explanation, tree, place, NULL) ||
+        !explain_find_words(&words, tree, place, &explanation))
+        return false;
+    struct json_writer json = json_writer_to(out);
+    json_writer_begin_object(&json, NULL, JSON_LINES);
+    json_writer_add_text(&json, "table", explanation.price.plan->table_name);
+    json_writer_add_bool(&json, "deleted", true);
+    json_writer_add_text(&json, "deleted_why",
+                         "the item exists at the moment before this one, and not at this one");
+    explain_add_steps(&json, &words);
+    explain_add_source(&json, place, &words);
     json_writer_end(&json);
     buf_add_char(out, '\n');
     return !out->failed;
@@ -447,7 +488,7 @@ static bool explain_write_list_info(const struct tree *tree, const struct place 
     json_writer_add_string(&json, "cost", buf_span(&words.cost));
     if (!explain_add_forms(&json, tree, place, &stats))
         return false;
-    json_writer_add_string(&json, "aws", buf_span(&words.command));
+    explain_add_source(&json, place, &words);
     json_writer_add_integer(&json, "records", (int64_t)stats.entries);
     json_writer_add_integer(&json, "skipped", (int64_t)stats.skipped);
     struct place *counted = place_copy_as(place, COMPANION_COUNT);
@@ -477,5 +518,6 @@ static bool explain_write_list_info(const struct tree *tree, const struct place 
 const struct tree_texts describe_texts = {
     .write_readme = readme_write,
     .write_item_info = explain_write_item_info,
+    .write_deletion_info = explain_write_deletion_info,
     .write_list_info = explain_write_list_info,
 };

@@ -12,10 +12,9 @@ void price_clean_up(struct price *price)
     *price = (struct price){0};
 }
 
-bool price_init(struct price *price, const struct place *place, const struct place_options *names,
-                struct error *err)
+static bool price_sum(struct price *price, const struct place *place,
+                      const struct place_options *names, struct error *err)
 {
-    *price = (struct price){0};
     if (fetch_is_needed(place)) {
         price->plan = place_plan(place, err);
         if (!price->plan)
@@ -46,7 +45,7 @@ bool price_init(struct price *price, const struct place *place, const struct pla
     if (place->kind == PLACE_FACT && place->fact != FACT_SCHEMA)
         price->cost.requests = (unsigned)fact_read_count(place->fact);
     bool scans = place->kind == PLACE_DIRECTORY && names->scan && place_key_step(place);
-    if (scans) {
+    if (scans && !place->is_snapshot) {
         price->cost.scans = KEY_SCAN_SEGMENTS;
         price->cost.rcu.scan = cost_bound_scan(names->scan->bytes, KEY_SCAN_SEGMENTS);
         price->cost.rcu.least = KEY_SCAN_SEGMENTS * cost_bound_item(0, false);
@@ -57,4 +56,14 @@ bool price_init(struct price *price, const struct place *place, const struct pla
         return false;
     declared_files_add_cost(&price->files, &price->cost);
     return true;
+}
+
+bool price_init(struct price *price, const struct place *place, const struct place_options *names,
+                struct error *err)
+{
+    *price = (struct price){0};
+    bool ok = price_sum(price, place, names, err);
+    if (place->is_snapshot)
+        price->cost = price->target = (struct cost){.is_free = true};
+    return ok;
 }

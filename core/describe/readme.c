@@ -9,6 +9,7 @@
 #include "core/map/companion.h"
 #include "core/map/listable.h"
 #include "core/name/names.h"
+#include "core/read/moments.h"
 
 /* In DIR@table. */
 static const char README_COLUMNS[] =
@@ -18,6 +19,30 @@ static const char README_COLUMNS[] =
     "Other endings of the same name are @summary (all attributes), @csv:status,created_at\n"
     "(the same columns for a program), @jsonl (whole items, one a line) and @count. A\n"
     "comma in a name is written %2C.\n";
+
+/* In ENV@at. */
+static const char README_TIMES[] =
+    "The past, from snapshots. Type a time; the listing has those of the snapshots, the newest\n"
+    "first.\n\n"
+    "  2026-11-02T06:00:00Z/\n"
+    "      the state at that moment, in the same directories as in the present\n\n"
+    "Any date or time opens, and so does the beginning of one: 2026-11-02, 2026-11-02T06. The\n"
+    "state is that of the newest snapshot or increment not later than the END of that year,\n"
+    "month, day, hour or minute: of all of 2026-11-02, say. Times are UTC, unless they have an\n"
+    "offset.\n\n"
+    "An increment has the net changes of its window: a value that came and went between two\n"
+    "moments is in none of them.\n\n"
+    "The @info of an item or a listing names its snapshot. ITEM@history/ has an item's versions.\n";
+
+/* In ITEM@history. */
+static const char README_HISTORY[] =
+    "The known versions of an item, the newest first. The name of each is the moment of the\n"
+    "snapshot or increment in which it first is.\n\n"
+    "Each window, from the moment before to that moment, has net changes only: if the item\n"
+    "changed several times in a window, the version at its end is known; if it came and went,\n"
+    "none. The time of the change itself is not known.\n\n"
+    "An empty file is a deletion: the item exists at the moment before, and not at this one.\n"
+    "TIME@info and TIME@typed open, too.\n";
 
 static void readme_write_pattern(const struct place *directory, const struct route *route,
                                  const struct map_pattern *pattern,
@@ -29,7 +54,7 @@ static void readme_write_pattern(const struct place *directory, const struct rou
     route_words_path(route, &path);
     out->failed = !route_words_cost(directory, route, pattern, names, &cost) || out->failed;
     cost_write(&cost, &words);
-    buf_add_text(&words, "; ");
+    buf_add_text(&words, cost.is_free ? "" : "; ");
     cost_write_most(&cost, &words);
     buf_printf(out, "  %s%s\n      %s\n", buf_text(&path), pattern->list ? "/" : "",
                buf_text(&words));
@@ -236,6 +261,8 @@ static void readme_write_above_tables(const struct place *directory, struct buf 
 {
     const struct map *map = directory->map;
     const struct map_environment *each = directory->environment ? NULL : map->environments;
+    if (directory->is_past)
+        buf_printf(out, "The state at %.*s.\n\n", (int)directory->at.size, directory->at.data);
     buf_add_text(out, "Contents:\n\n");
     for (; each; each = each->next) {
         buf_add_text(out, "  ");
@@ -267,6 +294,9 @@ static void readme_write_within_table(const struct place *directory,
         readme_write_unlisted(directory, step, names, description, out);
     if (out->size > 0) {
         buf_add_text(out, "In a mount, /.ddbfs/recent has the paths that were opened lately.\n\n");
+    } else if (directory->is_snapshot && place_key_step(directory)) {
+        buf_add_text(out, "The partition keys come from the snapshot, page by page, and cost "
+                          "nothing.\n\n");
     } else if (names->scan && place_key_step(directory)) {
         buf_printf(out,
                    "The partition keys come from a Scan of the whole table (--allow-scan), which "
@@ -278,6 +308,11 @@ static void readme_write_within_table(const struct place *directory,
     }
     if (directory->table_name && !directory->route->parent)
         readme_write_table(directory, description, out);
+    if (directory->is_snapshot && names->moments) {
+        buf_add_text(out, "Its items are read from ");
+        names->moments->write_origin(names->moments->arg, directory, out);
+        buf_add_text(out, ".\n\n");
+    }
     buf_printf(out, "Paths of %s%s and their costs:\n\n", directory->table_prefix,
                directory->table->base_name);
     window_sets_collect(&sets, directory->route);
@@ -293,8 +328,12 @@ bool readme_write(const struct place *directory, const struct place_options *nam
                   const struct model_provider_description *description, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    if (directory->companion != COMPANION_NONE)
+    if (directory->companion == COMPANION_HISTORY)
+        buf_add_text(&text, README_HISTORY);
+    else if (directory->companion != COMPANION_NONE)
         buf_add_text(&text, README_COLUMNS);
+    else if (directory->is_past && directory->at.size == 0)
+        buf_add_text(&text, README_TIMES);
     else if (!directory->route)
         readme_write_above_tables(directory, &text);
     else

@@ -26,13 +26,16 @@ bool route_words_cost(const struct place *directory, const struct route *route,
     bool found = place && price_init(&price, place, names, &why);
     if (found)
         *out = price.cost;
-    if (found && pattern->limit_param) { /* the example's number is a small one */
+    if (found && pattern->limit_param &&
+        !price.cost.is_free) { /* the example's number is a small one */
         struct cost widest;
         cost_of_pattern(pattern, NULL, pattern->limit, &widest);
         out->rcu.most += widest.rcu.most - price.plan->cost.rcu.most;
     }
     if (!found) /* no example values fit the path */
         cost_of_pattern(pattern, NULL, pattern->limit, out);
+    if (directory->is_snapshot)
+        *out = (struct cost){.is_free = true};
     out->described = false; /* the same for all paths */
     bool known = place && why.kind != ERROR_NO_MEMORY;
     place_destroy(place);

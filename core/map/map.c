@@ -109,9 +109,10 @@ static bool map_read_environment(struct map_reader *reader, const char *name, st
                         "no environment may have the name \"" MAP_TABLES_NAME
                         "\": that directory has all tables by their own names");
     if (span_ends(span_text(name), SPAN_LITERAL("@at")))
-        return map_fail(reader, at,
-                        "no environment's name may end in \"@at\": such a directory has the past of "
-                        "the environment before it");
+        return map_fail(
+            reader, at,
+            "no environment's name may end in \"@at\": such a directory has the past of "
+            "the environment before it");
     if (!map_read_format(reader, at, "an environment's name", &environment->name) ||
         !map_read_members(reader, value, "an environment", members, environment) ||
         !map_check_snapshot(reader, at, environment) ||

@@ -29,18 +29,18 @@ struct map_environment {
 struct map {
     struct arena arena; /* owns everything below except the models */
     size_t references;
-    struct map *self; /* itself, to count references: every holder sees it const */
+    struct map *self;   /* itself, to count references: every holder sees it const */
     const char *file;   /* its name in messages */
     const char *folder; /* that names of files in the map are relative to; NULL: that of FILE */
-    const char *text; /* as it was read */
+    const char *text;   /* as it was read */
     struct map_environment *environments;
     const struct model **models; /* holds a reference to each */
     size_t model_count;
 };
 
-/* Reads, parses and checks FILE; the caller owns the reference. Names of files in it are relative to
- * FOLDER; NULL: to the folder of FILE. NULL with all mistakes in FINDINGS (which may be NULL, and
- * stays empty if the file is unreadable) and ERR filled; its text begins with FILE:LINE. */
+/* Reads, parses and checks FILE; the caller owns the reference. Names of files in it are relative
+ * to FOLDER; NULL: to the folder of FILE. NULL with all mistakes in FINDINGS (which may be NULL,
+ * and stays empty if the file is unreadable) and ERR filled; its text begins with FILE:LINE. */
 const struct map *map_load(const char *file, const char *folder, struct findings *findings,
                            struct error *err);
 

@@ -174,6 +174,10 @@ void cost_add(struct cost *cost, const struct cost *more)
 void cost_write(const struct cost *cost, struct buf *out)
 {
     const char *end = "";
+    if (cost->is_free) {
+        buf_add_text(out, "no request, 0 RCU: a snapshot is read");
+        return;
+    }
     if (cost->tables) {
         buf_add_text(out, "1 request for every 100 tables");
         end = ", and ";

@@ -27,6 +27,7 @@ struct cost {
     bool consistent; /* RCU count double */
     bool parallel;   /* further requests, where it is read in ranges at the same time */
     bool filters;    /* items that a filter removes are read all the same */
+    bool is_free;    /* a snapshot is read: there is no other cost */
     struct cost_rcu rcu;
 };
 

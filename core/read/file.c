@@ -9,6 +9,7 @@
 #include "core/item/typed.h"
 #include "core/read/fact.h"
 #include "core/read/fetch.h"
+#include "core/read/history.h"
 #include "core/read/links.h"
 #include "core/read/model_provider.h"
 #include "core/read/resolve.h"
@@ -348,6 +349,9 @@ struct tree_call {
     struct error why;             /* of one that failed at once */
     struct tree_listing *listing; /* owned: it is read to its end for its @info */
     struct tree_stream *stream;   /* owned: a listing's items, whose file is collected in BYTES */
+    struct history *history;      /* owned: of PLACE_VERSION */
+    struct place *version;        /* owned: the item at that moment, whose companion VERSION_CALL */
+    struct tree_call *version_call; /* reads; owned */
     struct buf bytes;
     struct spool *spool; /* owned: it has the file instead of BYTES; NULL: not */
     int64_t moved_ms;    /* when the last page came; 0: none */
@@ -378,6 +382,9 @@ static void file_call_destroy(struct tree_call *call)
         cache_leave(call->wait);
     tree_list_end(call->listing);
     tree_stream_end(call->stream);
+    history_end(call->history);
+    tree_cancel(call->version_call);
+    place_destroy(call->version);
     buf_clean_up_secret(&call->bytes);
     spool_unref(call->spool);
     free(call);
@@ -609,6 +616,68 @@ static void file_take_piece(void *arg, const struct tree_piece *piece, const str
     cache_charge_making(cache, 0, ended.charged, 0);
 }
 
+/* Versions of an item. */
+
+/* Reports FILE or ERR, and ends CALL. */
+static void file_report_version(struct tree_call *call, const struct tree_file *file,
+                                const struct error *err)
+{
+    struct tree_call ended = *call;
+    struct error why;
+    if (err)
+        why = *err;
+    free(call);
+    ended.done(ended.arg, file, err ? &why : NULL);
+    history_end(ended.history);
+    place_destroy(ended.version);
+    buf_clean_up_secret(&ended.bytes);
+}
+
+static void file_take_companion(void *arg, const struct tree_file *file, const struct error *err)
+{
+    struct tree_call *call = arg;
+    call->version_call = NULL;
+    file_report_version(call, file, err);
+}
+
+/* The item's own file is here; its companion is read like any other. A deletion has an @info, and
+ * an empty @typed. */
+static void file_take_version(void *arg, const struct history_version *version,
+                              const struct error *err)
+{
+    struct tree_call *call = arg;
+    const struct place *place = call->place;
+    struct error why;
+    if (err || !version) {
+        if (!err)
+            error_set(&why, ERROR_NOT_FOUND, "the item has no such version");
+        file_report_version(call, NULL, err ? err : &why);
+        return;
+    }
+    struct tree_file file = {.bytes = version->bytes,
+                             .mtime = instant_of(version->moment_ms),
+                             .ttl_left_ms = version->ttl_left_ms};
+    if (version->deleted && place->companion == COMPANION_INFO) {
+        if (!call->tree->texts->write_deletion_info(call->tree, place, &call->bytes)) {
+            error_no_memory(&why);
+            file_report_version(call, NULL, &why);
+            return;
+        }
+        file.bytes = buf_span(&call->bytes);
+    }
+    if (version->deleted || place->companion == COMPANION_NONE) {
+        file_report_version(call, &file, NULL);
+        return;
+    }
+    call->version = place_copy_at(place, version->moment_ms, place->companion);
+    call->version_call =
+        call->version ? tree_read(call->tree, call->version, file_take_companion, call) : NULL;
+    if (call->version_call)
+        return;
+    error_no_memory(&why);
+    file_report_version(call, NULL, &why);
+}
+
 struct tree_call *tree_read(const struct tree *tree, const struct place *place, tree_file_fn *done,
                             void *arg)
 {
@@ -620,6 +689,8 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
         call->timer = loop_add_timer(tree->loop, 0, file_report_local, call);
     else if (place->kind == PLACE_FACT && place->fact == FACT_SCHEMA && tree->models)
         call->timer = loop_add_timer(tree->loop, 0, file_report_schema, call);
+    else if (place->kind == PLACE_VERSION)
+        call->history = history_start(tree, place, file_take_version, call, &call->why);
     else if (place->kind == PLACE_FACT)
         call->wait = file_read_fact(tree, place, file_take_fact, call, &call->why);
     else if (place->kind == PLACE_LIST_INFO)
@@ -634,7 +705,7 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
         tree_list_set_steady(call->listing);
     if (call->stream)
         tree_stream_set_steady(call->stream);
-    if (call->fetch || call->timer || call->listing || call->wait || call->stream)
+    if (call->fetch || call->timer || call->listing || call->wait || call->stream || call->history)
         return call;
     file_call_destroy(call);
     return NULL;

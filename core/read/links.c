@@ -278,16 +278,24 @@ static bool links_way_take_step(struct links_way *way, const struct format *step
                      way->link->name, (int)ending.size, ending.data);
 }
 
-/* Goes to the directory of the target's table. */
+/* Goes to the directory of the target's table, at the same moment. */
 static bool links_way_begin(struct links_way *way, const struct place *from, struct error *err)
 {
     const struct map_link *link = way->link;
     struct span environment =
         link->environment ? span_text(link->environment) : from->environment_name;
+    CLEAN_UP(buf_clean_up) struct buf past = {0};
     way->place = place_root(from->map);
     if (!way->place)
         return error_no_memory(err);
-    return links_way_enter(way, environment, err) &&
+    if (!from->is_past)
+        return links_way_enter(way, environment, err) &&
+               links_way_enter(way, span_text(link->table), err);
+    buf_add_span(&past, environment);
+    buf_add_text(&past, PLACE_TIMES_ENDING);
+    if (past.failed)
+        return error_no_memory(err);
+    return links_way_enter(way, buf_span(&past), err) && links_way_enter(way, from->at, err) &&
            links_way_enter(way, span_text(link->table), err);
 }
 
@@ -310,10 +318,15 @@ static struct place *links_way_finish(struct links_way *way, const struct place 
     if (relative) {
         struct span path = buf_span(&way->path);
         bool same = span_equal(way->place->environment_name, from->environment_name);
+        size_t above = from->environment_name.size + 1; /* of PATH: the part that both share */
         buf_add_text(relative, same ? "../" : "../../");
+        if (from->is_past && same)
+            above += sizeof PLACE_TIMES_ENDING - 1 + from->at.size + 1;
+        else if (from->is_past)
+            buf_add_text(relative, "../");
         for (const struct route *route = from->route; route->parent; route = route->parent)
             buf_add_text(relative, "../");
-        buf_add_span(relative, same ? span_from(path, from->environment_name.size + 1) : path);
+        buf_add_span(relative, same ? span_from(path, above) : path);
         if (relative->failed) {
             error_no_memory(err);
             return NULL;
@@ -351,6 +364,8 @@ void links_write(const struct place *place, const struct place_options *options,
         struct span environment =
             link->environment ? span_text(link->environment) : place->environment_name;
         buf_add_span(out, environment);
+        if (place->is_past)
+            buf_printf(out, PLACE_TIMES_ENDING "/%.*s", (int)place->at.size, place->at.data);
         buf_printf(out, "/%s", link->table);
         for (size_t i = 0; i < link->step_count; i++) {
             buf_add_char(out, '/');

@@ -4,10 +4,12 @@
 
 #include <stdlib.h>
 
+#include "core/base/instant.h"
 #include "core/name/names.h"
 #include "core/read/file.h"
 #include "core/read/links.h"
 #include "core/read/model_provider.h"
+#include "core/read/moments.h"
 
 /* Of the keys that a Scan found. */
 enum { KEYS_A_PAGE = 1000 };
@@ -37,6 +39,8 @@ void tree_list_end(struct tree_listing *listing)
     if (listing->scan_wait)
         cache_leave(listing->scan_wait);
     key_scan_unref(listing->scan);
+    buf_clean_up(&listing->last_key);
+    history_end(listing->history);
     declared_files_clean_up(&listing->files);
     listing_query_clean_up(listing);
     listing_end_call(listing);
@@ -81,6 +85,9 @@ void listing_continue(struct tree_listing *listing)
             break;
         case LISTING_RECORD:
             exists = place->kind == PLACE_ATTRS || place->kind == PLACE_LINKS;
+            break;
+        case LISTING_HISTORY:
+            exists = place->kind == PLACE_HISTORY;
             break;
         case LISTING_SCAN:
             exists = listing->scanned;
@@ -192,6 +199,25 @@ static const struct map_environment *listing_next_parametric(const struct map_en
     return from;
 }
 
+/* The moments of snapshots, the newest first. */
+static bool listing_add_times(struct tree_listing *listing, struct error *err)
+{
+    const int64_t *times;
+    size_t count;
+    if (!moments_list(listing->tree->names.moments, listing->place->environment, INT64_MAX, &times,
+                      &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        instant_write_exact(&name, times[i]);
+        listing->entries.failed = listing->entries.failed || name.failed;
+        struct tree_entry *entry = entries_add(&listing->entries, buf_span(&name), true);
+        if (entry)
+            entry->mtime = instant_of(times[i]);
+    }
+    return true;
+}
+
 /* Makes the plan of the listing, and those of the files beside it, before the first page. */
 static bool listing_start_declared(struct tree_listing *listing, struct error *err)
 {
@@ -205,7 +231,9 @@ static bool listing_start_declared(struct tree_listing *listing, struct error *e
             return false;
         listing->full = listing->full || listing->plan->parts.late;
     }
-    if (place->kind == PLACE_DIRECTORY && names->scan)
+    if (place->kind == PLACE_TIMES && !listing_add_times(listing, err))
+        return false;
+    if (place->kind == PLACE_DIRECTORY && (names->scan || place->is_snapshot))
         listing->scanned = place_key_step(place);
     if (place->kind == PLACE_ROOT)
         listing->environment = listing_next_parametric(place->map->environments);
@@ -380,7 +408,55 @@ static void listing_take_record(void *arg, struct record *record, double found_u
         listing_deliver_attributes(listing, record_item(record), ttl_left_ms);
 }
 
-/* Partition keys that a Scan found. */
+/* Versions of an item. */
+
+/* Of versions that are delivered together. */
+enum { VERSION_BYTES = 1 << 20, VERSIONS = 100 };
+
+/* A deleted item is an empty file. */
+static void listing_take_version(void *arg, const struct history_version *version,
+                                 const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    struct entries *entries = &listing->entries;
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    if (err) {
+        listing_fail(listing, err);
+        return;
+    }
+    if (!version) {
+        listing_continue(listing);
+        listing_deliver_all(listing);
+        return;
+    }
+    instant_write_exact(&name, version->moment_ms);
+    entries->failed = entries->failed || name.failed;
+    struct tree_entry *entry = entries_add(entries, buf_span(&name), false);
+    if (entry) {
+        entry->mtime = instant_of(version->moment_ms);
+        entry->ttl_left_ms = version->ttl_left_ms;
+        entry->size = (int64_t)version->bytes.size;
+        entry->content = arena_copy(&listing->contents, version->bytes);
+        listing->content_bytes += version->bytes.size;
+    }
+    if (!entries->failed && entries->count < VERSIONS && listing->content_bytes < VERSION_BYTES)
+        history_more(listing->history);
+    else
+        listing_deliver_all(listing);
+}
+
+static bool listing_start_versions(struct tree_listing *listing, struct error *err)
+{
+    if (listing->history) {
+        history_more(listing->history);
+        return true;
+    }
+    listing->history =
+        history_start(listing->tree, listing->place, listing_take_version, listing, err);
+    return listing->history;
+}
+
+/* Partition keys of a snapshot, page by page. */
 
 /* A key whose name is too long for a directory is left out, and the end reports that. False when
  * memory ran out. */
@@ -399,6 +475,53 @@ static bool listing_add_key(struct tree_listing *listing, struct value key)
     listing_fail_at_end(listing, &why);
     return why.kind != ERROR_NO_MEMORY;
 }
+
+/* A page has items in the order of keys, so an equal partition key follows the first. */
+static void listing_take_keys(void *arg, const struct page *page, const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    struct entries *entries = &listing->entries;
+    if (err) {
+        listing_fail(listing, err);
+        return;
+    }
+    struct span name = listing->tables->attributes[0];
+    listing->stats.pages++;
+    for (size_t i = 0; i < page->item_count && !entries->failed; i++) {
+        CLEAN_UP(buf_clean_up) struct buf bytes = {0}, identity = {0};
+        struct value key;
+        bool ok = value_read(item_attribute(page->items[i], name), &bytes, &key);
+        if (ok)
+            value_write_identity(key, &identity);
+        entries->failed = !ok || identity.failed;
+        if (entries->failed || span_equal(buf_span(&identity), buf_span(&listing->last_key)))
+            continue;
+        buf_truncate(&listing->last_key, 0);
+        buf_add_span(&listing->last_key, buf_span(&identity));
+        entries->failed = listing->last_key.failed || !listing_add_key(listing, key);
+    }
+    if (page->more && entries->count == 0 && !entries->failed) {
+        source_more(listing->call);
+        return;
+    }
+    if (!page->more)
+        listing_continue(listing);
+    listing_deliver_all(listing);
+}
+
+static bool listing_request_keys(struct tree_listing *listing, struct error *err)
+{
+    if (!listing_open_source(listing, listing->place, err))
+        return false;
+    listing->tables = key_scan_read(listing->place);
+    if (!listing->tables)
+        return error_no_memory(err);
+    listing->call = source_start(listing->source, listing->tables, listing->tree->payer,
+                                 listing_take_keys, listing);
+    return listing->call || error_no_memory(err);
+}
+
+/* Partition keys that a Scan found. */
 
 static void listing_deliver_keys(struct tree_listing *listing)
 {
@@ -479,6 +602,8 @@ static bool listing_start_next_page(struct tree_listing *listing, struct error *
         walk_more(listing->walk);
         return true;
     }
+    if (listing->state == LISTING_SCAN)
+        return listing_request_keys(listing, why);
     return listing->state == LISTING_QUERY
                ? listing_start_query(listing, why)
                : listing_request_tables(listing, listing->place, listing_take_names, why);
@@ -517,7 +642,14 @@ void listing_work(struct tree_listing *listing)
         listing->fetch = fetch_start(listing->tree, listing->place, listing_take_record, listing);
         ok = listing->fetch || error_no_memory(&why);
         break;
+    case LISTING_HISTORY:
+        ok = listing_start_versions(listing, &why);
+        break;
     case LISTING_SCAN:
+        if (listing->place->is_snapshot) {
+            ok = listing_start_next_page(listing, &why);
+            break;
+        }
         if (listing->scan) {
             listing_deliver_keys(listing);
             break;
@@ -623,7 +755,7 @@ static bool listing_refuse_step(const struct tree *tree, const struct place *pla
     struct place directory = *place; /* borrows all that PLACE owns */
     directory.route = step->parent;
     names_refuse_unlisted(place->table, step, &place->bindings, err);
-    if (tree->names.scan || step != place_key_step(&directory))
+    if (tree->names.scan || place->is_snapshot || step != place_key_step(&directory))
         return false;
     error_add(err, "; or --allow-scan lists them by reading the whole table");
     if (tree->models && tree->models->ops->describe(tree->models, place, &description) &&

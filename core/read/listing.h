@@ -7,6 +7,7 @@
 #include "core/read/declared_files.h"
 #include "core/read/entries.h"
 #include "core/read/fetch.h"
+#include "core/read/history.h"
 #include "core/read/hydrate.h"
 #include "core/read/key_scan.h"
 #include "core/read/resolve.h"
@@ -20,6 +21,7 @@ enum listing_state {
     LISTING_NAMES,    /* a page of the names of all tables, for PLACE_TABLES */
     LISTING_TABLES,   /* names of tables, for environments that have a parameter */
     LISTING_RECORD,   /* the item whose attributes or links are listed */
+    LISTING_HISTORY,  /* some of an item's versions */
     LISTING_SCAN,     /* some of the partition keys that a Scan has found */
     LISTING_QUERY,    /* a page of the query */
     LISTING_CONTENTS, /* items of the page in hand, a slice at a time; then QUERY again */
@@ -48,7 +50,8 @@ struct tree_listing {
     size_t content_bytes;     /* in there */
 
     struct source *source; /* holds a reference */
-    struct read *tables;   /* of LISTING_TABLES and LISTING_NAMES; owned */
+    struct read
+        *tables; /* of LISTING_TABLES, LISTING_NAMES, and LISTING_SCAN of a snapshot; owned */
     struct source_call *call;
     const struct map_environment *environment; /* of LISTING_TABLES: whose tables are read */
     struct place prefixed;                     /* a place in it */
@@ -57,6 +60,8 @@ struct tree_listing {
     struct cache_wait *scan_wait; /* for the Scan */
     struct key_scan *scan;        /* owned reference; NULL before it came */
     size_t scan_at;               /* keys of it that have been delivered */
+    struct buf last_key;          /* of a Scan in the order of keys: the identity of the last one */
+    struct history *history;      /* of LISTING_HISTORY; owned */
     struct fetch *fetch;          /* of LISTING_RECORD */
     struct declared_files files;  /* of LISTING_FILES, and fed by the pages before */
 

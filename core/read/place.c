@@ -380,12 +380,9 @@ static bool place_bind_stated(struct place *place, const struct map_pattern *pat
 static enum place_kind place_file_kind(const struct route *route, enum companion companion)
 {
     static const enum place_kind kinds[] = {
-        [COMPANION_NONE] = PLACE_RECORD,
-        [COMPANION_TYPED] = PLACE_TYPED,
-        [COMPANION_INFO] = PLACE_INFO,
-        [COMPANION_ATTRS] = PLACE_ATTRS,
-        [COMPANION_LINKS] = PLACE_LINKS,
-        [COMPANION_HISTORY] = PLACE_HISTORY,
+        [COMPANION_NONE] = PLACE_RECORD, [COMPANION_TYPED] = PLACE_TYPED,
+        [COMPANION_INFO] = PLACE_INFO,   [COMPANION_ATTRS] = PLACE_ATTRS,
+        [COMPANION_LINKS] = PLACE_LINKS, [COMPANION_HISTORY] = PLACE_HISTORY,
         [COMPANION_END] = PLACE_RECORD, /* an item has no others */
     };
     return route->file->attribute ? PLACE_VALUE : kinds[companion];
@@ -610,12 +607,12 @@ static bool place_find_version(struct place *place, struct span name,
     if (names_is_probed(name))
         return place_refuse_probed(name, err);
     enum companion companion = companion_split(&base, &columns);
-    bool has = companion == COMPANION_NONE || companion == COMPANION_INFO ||
-               companion == COMPANION_TYPED;
-    bool found = has && instant_parse_prefix(base, &at_ms) &&
-                 moments_find(options->moments, place->environment,
-                              at_ms < place_last_ms(place) ? at_ms : place_last_ms(place),
-                              &moment_ms, NULL);
+    bool has =
+        companion == COMPANION_NONE || companion == COMPANION_INFO || companion == COMPANION_TYPED;
+    bool found =
+        has && instant_parse_prefix(base, &at_ms) &&
+        moments_find(options->moments, place->environment,
+                     at_ms < place_last_ms(place) ? at_ms : place_last_ms(place), &moment_ms, NULL);
     if (found)
         instant_write_exact(&text, moment_ms);
     if (!found || !span_equal(buf_span(&text), base))
@@ -651,7 +648,7 @@ static bool place_find_in_root(struct place *place, struct span name,
         base.size -= ending.size;
     bool found = span_is(base, MAP_TABLES_NAME) ? place_enter_tables(place, options, err)
                  : map_is_none(place->map)      ? place_find_without_map(base, err)
-                                           : place_find_environment(place, base, options, err);
+                                                : place_find_environment(place, base, options, err);
     if (!found || !is_past)
         return found || place_find_readme(place, name);
     if (!moments_list(options->moments, place->environment, INT64_MAX, &times, &count, err))

@@ -29,17 +29,16 @@ enum place_kind {
     PLACE_VALUE,       /* the bare value of the attribute that the pattern names */
     PLACE_TYPED,       /* companions of an item */
     PLACE_INFO,
-    PLACE_ATTRS, /* a directory: one file an attribute */
-    PLACE_ATTR,  /* such a file */
-    PLACE_LINKS, /* a directory: one link for each of the map's */
-    PLACE_LINK,  /* such a link */
+    PLACE_ATTRS,   /* a directory: one file an attribute */
+    PLACE_ATTR,    /* such a file */
+    PLACE_LINKS,   /* a directory: one link for each of the map's */
+    PLACE_LINK,    /* such a link */
     PLACE_HISTORY, /* a directory: one file for each known version of an item */
     PLACE_VERSION, /* such a file, or (COMPANION) a companion of it */
 };
 
 /* The ending of a directory of moments: /prod@at. */
 #define PLACE_TIMES_ENDING "@at"
-
 
 /* Holds references to its map and to the model of its table, so that all it points to lives as long
  * as the place. Made and changed by these functions alone. */
@@ -54,8 +53,8 @@ struct place {
     bool is_past;     /* PLACE_TIMES, below it, and PLACE_VERSION: the state is that of AT_MS */
     int64_t at_ms;    /* the last moment that AT includes; of PLACE_TIMES the greatest number */
     struct span at;   /* the name of the moment, as it was typed; empty without one */
-    const char *table_prefix; /* "dev-search-v2-" */
-    const struct model *table;                 /* holds a reference; NULL above the tables */
+    const char *table_prefix;  /* "dev-search-v2-" */
+    const struct model *table; /* holds a reference; NULL above the tables */
     const char *table_name;    /* below PLACE_TABLES: the service's name of it; else NULL */
     struct span below;         /* with TABLE_NAME: the path from its directory to here */
     const struct route *route; /* of TABLE: of a directory, or of the item */

@@ -31,6 +31,9 @@ struct tree_texts {
     bool (*write_item_info)(const struct tree *tree, const struct place *place,
                             const struct record *record, double found_units,
                             const struct error *stale, struct buf *out);
+    /* The @info of PLACE, a PLACE_VERSION at which the item had been deleted. */
+    bool (*write_deletion_info)(const struct tree *tree, const struct place *place,
+                                struct buf *out);
     /* A listing's @info. LEFT_OUT, unless NULL, names a directory whose name is too long. */
     bool (*write_list_info)(const struct tree *tree, const struct place *place,
                             const struct tree_listing *listing, const struct error *left_out,

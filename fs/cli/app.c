@@ -78,11 +78,18 @@ static bool app_open_parts(struct app *app, size_t cache_bytes, struct error *er
         .over = {.profile = options->profile,
                  .region = options->region,
                  .endpoint_url = options->endpoint_url},
+        .snapshots = options->snapshots,
+        .snapshot_count = options->snapshot_count,
         .user_agent = "ddbfs/" DDBFS_VERSION,
         .ask_code = options->unattended ? NULL : prompt_for_code,
         .may_scan = options->allow_scan,
         .slow_page_ms = options->parallel_ms,
     };
+    app->snapshot = options_snapshot_variable(options);
+    if (app->snapshot) {
+        sources.snapshots = &app->snapshot;
+        sources.snapshot_count = 1;
+    }
     app->sources = sources_new(&sources);
     struct catalog_options catalog = {
         .loop = app->loop,
@@ -187,7 +194,8 @@ bool app_start(struct app *app, const struct options *options, const struct map 
         .models = catalog_models(app->catalog),
         .walks = app->walks,
         .names = {.suffix = options->suffix,
-                  .scan = options->allow_scan ? &options->scan_limits : NULL},
+                  .scan = options->allow_scan ? &options->scan_limits : NULL,
+                  .moments = snapshots_moments(sources_snapshots(app->sources))},
         .snapshot_bytes = (size_t)options->cache_bytes / SNAPSHOT_SHARES,
         .show_secrets = options->show_secrets,
         .compact = options->compact,

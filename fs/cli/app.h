@@ -18,6 +18,7 @@ struct app {
     struct sources *sources; /* owned */
     struct catalog *catalog; /* owned */
     struct tree tree;
+    const char *snapshot;      /* the value of DDBFS_SNAPSHOT, if it is used */
     struct progress *progress; /* owned; NULL: not shown */
     int status;                /* the exit status so far */
     bool is_drafting;          /* a new map: only --map is read */

@@ -197,6 +197,35 @@ static bool mounted_paths_inherit_options(struct mounted_paths *mounted, struct 
     return true;
 }
 
+/* The mount's snapshots, unless the command has its own source. Names of files in its map are
+ * relative to the folder of the map that it has read. False if MOUNT is not understood, or memory
+ * ran out. */
+static bool mounted_paths_inherit_files(struct mounted_paths *mounted, struct json mount)
+{
+    CLEAN_UP(buf_clean_up) struct buf map = {0};
+    struct options *options = &mounted->options;
+    struct json file, map_file = json_member(mount, "map");
+    bool own =
+        options->snapshot_count || options->profile || options->region || options->endpoint_url;
+    options->below_mount = true;
+    for (file = json_first(json_member(mount, "snapshots")); !own && json_present(file);
+         file = json_next(file)) {
+        CLEAN_UP(buf_clean_up) struct buf text = {0};
+        const char *name =
+            json_read_string(file, &text) ? arena_text(&mounted->arena, buf_span(&text)) : NULL;
+        if (!name || !options_add_snapshot(options, name))
+            return false;
+    }
+    if (!json_is(map_file, JSON_STRING))
+        return true;
+    if (!json_read_string(map_file, &map))
+        return false;
+    const char *slash = strrchr(buf_text(&map), '/');
+    buf_truncate(&map, slash ? (size_t)(slash - buf_text(&map)) : 0);
+    options->map_folder = arena_text(&mounted->arena, buf_span(&map));
+    return options->map_folder;
+}
+
 /* The map is the text that the mount has read, or none. */
 static bool mounted_paths_join(struct mounted_paths *mounted, struct span root)
 {
@@ -206,8 +235,11 @@ static bool mounted_paths_join(struct mounted_paths *mounted, struct span root)
     buf_add_span(&mounted->root, root);
     int error = live_mount_read(buf_text(&mounted->root), CONTROL_MOUNT, &text) ? 0 : errno;
     if (!error && (!json_parse(&doc, buf_span(&text), JSON_STRICT, NULL) ||
+                   !mounted_paths_inherit_files(mounted, json_root(&doc)) ||
                    !mounted_paths_inherit_options(mounted, json_root(&doc))))
         error = EBADMSG;
+    if (options->map)
+        options->map_folder = NULL;
     if (!error && !options->map && !options->no_map) {
         options->no_map = !json_is(json_member(json_root(&doc), "map"), JSON_STRING);
         buf_printf(&map, "%s/" CONTROL_NAME "/map.json", buf_text(&mounted->root));

@@ -177,12 +177,12 @@ bool options_check(const struct options *options);
 enum options_outcome { OPTIONS_SET, OPTIONS_WRONG, OPTIONS_UNKNOWN };
 enum options_outcome options_set(struct options *options, struct span name, const char *value);
 
-/* Adds a snapshot file, as --snapshot does; VALUE must outlive OPTIONS. False if there are too many,
- * or VALUE is empty. */
+/* Adds a snapshot file, as --snapshot does; VALUE must outlive OPTIONS. False if there are too
+ * many, or VALUE is empty. */
 bool options_add_snapshot(struct options *options, const char *value);
 
-/* The value of DDBFS_SNAPSHOT. NULL if it is not set, if the source is given by options or is that of
- * a mount. */
+/* The value of DDBFS_SNAPSHOT. NULL if it is not set, if the source is given by options or is that
+ * of a mount. */
 const char *options_snapshot_variable(const struct options *options);
 
 /* Whether the option NAME was given. */

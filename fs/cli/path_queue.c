@@ -75,7 +75,7 @@ static bool path_budget_covers(const struct path_budget *budget, const struct op
     bool counts = options->count ||
                   (place->kind == PLACE_LIST_FILE &&
                    (place->companion == COMPANION_COUNT || place->companion == COMPANION_SUMMARY));
-    return budget->allowed > 0 && place_is_listing(place) &&
+    return budget->allowed > 0 && place_is_listing(place) && !place->is_snapshot &&
            (options->where || options->confirm_given || counts);
 }
 

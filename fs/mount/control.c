@@ -151,6 +151,12 @@ static void control_write_mount(const struct mount *mount, struct buf *out)
     json_writer_begin_object(&json, "options", JSON_SPACED);
     options_each_inherited(app->options, control_add_option, &json);
     json_writer_end(&json);
+    if (app->options->snapshot_count > 0) {
+        json_writer_begin_array(&json, "snapshots", JSON_SPACED);
+        for (unsigned i = 0; i < app->options->snapshot_count; i++)
+            json_writer_add_text(&json, NULL, app->options->snapshots[i]);
+        json_writer_end(&json);
+    }
     json_writer_end(&json);
     buf_add_char(out, '\n');
 }

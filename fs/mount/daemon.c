@@ -440,11 +440,28 @@ static int daemon_mount_at(const struct options *options, const struct mount_opt
 
 const bool mount_is_built = true;
 
+/* Relative names of snapshots become absolute: a daemon leaves this directory, and commands below
+ * the mount have another. TEXTS owns them. False when memory ran out. */
+static bool daemon_take_snapshots(struct options *options, struct buf *texts)
+{
+    const char *variable = options_snapshot_variable(options);
+    if (variable && !options_add_snapshot(options, variable))
+        return false;
+    for (unsigned i = 0; i < options->snapshot_count; i++) {
+        char *path = start_absolute_path(options->snapshots[i]);
+        if (!path)
+            return false;
+        buf_add(texts, &path, sizeof path);
+        options->snapshots[i] = path;
+    }
+    return !texts->failed;
+}
+
 int mount_command(const struct options *given, int argc, char **argv)
 {
     struct options options = *given;
     CLEAN_UP(mount_options_clean_up) struct mount_options mount;
-    bool ok = mount_options_init(&mount, &options);
+    bool ok = mount_options_init(&mount, &options) && daemon_take_snapshots(&options, &mount.texts);
     if (ok && !options_check(&options))
         return EXIT_USAGE;
     if (argc == 1 && ok)

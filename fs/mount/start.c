@@ -422,6 +422,7 @@ static bool start_is_repeated(const struct start_check *check, const struct sour
         if (source || strcmp(call->err.text, err->text) == 0 ||
             (start_equal_texts(other->profile, environment->profile) &&
              start_equal_texts(other->region, environment->region) &&
+             start_equal_texts(other->snapshot, environment->snapshot) &&
              start_equal_texts(other->endpoint_url, environment->endpoint_url)))
             return true;
     }
@@ -497,11 +498,38 @@ static void start_report_call(const struct start_check *check, const struct star
         fprintf(stderr, "ddbfs: %s\n", why);
 }
 
+/* Whether each environment is a snapshot, so that nothing of AWS is looked for. */
+static bool start_needs_no_aws(const struct app *app)
+{
+    const struct snapshots *snapshots = sources_snapshots(app->sources);
+    for (const struct map_environment *each = app->map->environments; each; each = each->next)
+        if (!snapshots_are_present(snapshots, each))
+            return false;
+    return snapshots_are_present(snapshots, NULL) || !map_is_none(app->map);
+}
+
+/* A folder of snapshots that cannot be read concerns the past only. */
+static void start_check_moments(struct app *app)
+{
+    const struct moments *moments = app->tree.names.moments;
+    for (const struct map_environment *each = app->map->environments; each; each = each->next) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        struct error why;
+        const int64_t *times;
+        size_t count;
+        format_write(&each->name, &name);
+        if (each->snapshots && !moments->list(moments->arg, each, &times, &count, &why))
+            fprintf(stderr, "ddbfs: warning: mounting without /%s@at for now: %s\n",
+                    buf_text(&name), why.text);
+    }
+}
+
 bool start_check_environments(struct app *app, struct payer *payer)
 {
     struct start_check check = {.app = app, .payer = payer};
     struct error ignored;
-    sources_prepare();
+    if (!start_needs_no_aws(app))
+        sources_prepare();
     /* Sessions prompt for MFA codes now, before any deadline runs, and never later. The request
      * reports a failure. */
     if (map_is_none(app->map))
@@ -510,6 +538,7 @@ bool start_check_environments(struct app *app, struct payer *payer)
         sources_session(app->sources, each, &ignored);
     sources_go_offline(app->sources);
     start_add_calls(&check);
+    start_check_moments(app);
     if (!check.calls)
         fprintf(stderr, "ddbfs: out of memory\n");
     if (check.under_way > 0)

@@ -1,0 +1,342 @@
+#include "core/snapshots.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/instant.h"
+#include "core/base/list.h"
+#include "core/snapshot/snapshot.h"
+#include "core/snapshot/store.h"
+
+/* Sources that stay open without a user, so that the cache has their results. */
+enum { MOMENTS_OPEN = 64 };
+
+/* The files of environments. */
+struct open_files {
+    char *name; /* owned: of the file or folder; NULL: those of the command line */
+    struct snapshot_store *store; /* owned */
+    int64_t looked_ms;            /* when files were last looked for, on the loop's clock */
+    struct list_node node;
+};
+
+/* The state of files at a moment. */
+struct open_moment {
+    struct open_files *files;
+    int64_t moment_ms;     /* INT64_MAX: the newest state */
+    struct source *source; /* owned */
+    bool is_kept;          /* a reference to SOURCE */
+    struct list_node node;
+};
+
+struct snapshots {
+    struct moments moments;
+    struct snapshots_options options;
+    struct list files;   /* of struct open_files, owned */
+    struct list sources; /* of struct open_moment, owned; the last used first */
+    size_t kept;         /* sources that stay open */
+    uint64_t opened;     /* so far */
+    struct loop_timer *sweep;
+    struct source_stats gone; /* of closed sources */
+};
+
+static void snapshots_close_files(struct open_files *files)
+{
+    snapshot_store_unref(files->store);
+    free(files->name);
+    free(files);
+}
+
+void snapshots_destroy(struct snapshots *snapshots)
+{
+    if (!snapshots)
+        return;
+    loop_remove_timer(snapshots->sweep);
+    LIST_EACH_SAFE (struct open_moment, each, &snapshots->sources, node) {
+        source_destroy(each->source);
+        free(each);
+    }
+    LIST_EACH_SAFE (struct open_files, each, &snapshots->files, node)
+        snapshots_close_files(each);
+    free(snapshots);
+}
+
+/* The file or folder of ENVIRONMENT; NULL with IS_GIVEN for those of the command line, else for
+ * none. */
+static const char *snapshots_name_of(const struct snapshots *snapshots,
+                                     const struct map_environment *environment, bool *is_given)
+{
+    *is_given = snapshots->options.file_count > 0;
+    if (*is_given || !environment)
+        return NULL;
+    return environment->snapshot ? environment->snapshot : environment->snapshots;
+}
+
+bool snapshots_are_present(const struct snapshots *snapshots,
+                           const struct map_environment *environment)
+{
+    return snapshots->options.file_count > 0 || (environment && environment->snapshot);
+}
+
+bool snapshots_have(const struct snapshots *snapshots, const struct place *place)
+{
+    return place->is_past || snapshots_are_present(snapshots, place->environment);
+}
+
+bool snapshots_write_names(const struct snapshots *snapshots,
+                           const struct map_environment *environment, struct buf *out)
+{
+    bool is_given;
+    const char *name = snapshots_name_of(snapshots, environment, &is_given);
+    const struct snapshots_options *options = &snapshots->options;
+    for (size_t i = 0; is_given && i < options->file_count; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", options->files[i]);
+    if (name)
+        buf_add_text(out, name);
+    return name || is_given;
+}
+
+static bool snapshots_is_folder(const char *name)
+{
+    struct stat stat_buf;
+    return stat(name, &stat_buf) == 0 && S_ISDIR(stat_buf.st_mode);
+}
+
+/* Opens the files named NAME, or (NULL) those of the command line. */
+static struct open_files *snapshots_open_files(struct snapshots *snapshots, const char *name,
+                                               bool is_folder, struct error *err)
+{
+    const struct snapshots_options *options = &snapshots->options;
+    struct snapshot_store_options store = {
+        .loop = options->loop, .log = options->log, .files = &name, .file_count = 1};
+    if (!name) {
+        store.files = options->files;
+        store.file_count = options->file_count;
+        is_folder = store.file_count == 1 && snapshots_is_folder(store.files[0]);
+    }
+    if (is_folder) {
+        store.folder = store.files[0];
+        store.files = NULL;
+        store.file_count = 0;
+    }
+    struct open_files *files = calloc(1, sizeof *files);
+    if (files && name)
+        files->name = strdup(name);
+    if (!files || (name && !files->name)) {
+        free(files);
+        error_no_memory(err);
+        return NULL;
+    }
+    files->store = snapshot_store_open(&store, err);
+    if (!files->store) {
+        snapshots_close_files(files);
+        return NULL;
+    }
+    files->looked_ms = loop_now_ms(options->loop);
+    list_prepend(&snapshots->files, &files->node);
+    return files;
+}
+
+/* The files of ENVIRONMENT, as they were when last looked for, at most the ttl of structure ago.
+ * NULL with ERR filled. */
+static struct open_files *snapshots_find_files(struct snapshots *snapshots,
+                                               const struct map_environment *environment,
+                                               struct error *err)
+{
+    bool is_given;
+    const char *name = snapshots_name_of(snapshots, environment, &is_given);
+    if (!name && !is_given) {
+        error_set(err, ERROR_NOT_FOUND,
+                  "no snapshots are known for this environment; name the folder that has them in "
+                  "the map (\"snapshots\": \"FOLDER\"), or use --snapshot FILE");
+        return NULL;
+    }
+    LIST_EACH (struct open_files, each, &snapshots->files, node) {
+        if (name ? !each->name || strcmp(each->name, name) != 0 : each->name != NULL)
+            continue;
+        int64_t now_ms = loop_now_ms(snapshots->options.loop);
+        if (now_ms - each->looked_ms < MAP_STRUCTURE_TTL_MS)
+            return each;
+        if (!snapshot_store_refresh(each->store, err))
+            return NULL;
+        each->looked_ms = now_ms;
+        return each;
+    }
+    return snapshots_open_files(snapshots, name,
+                                environment && !environment->snapshot && name != NULL, err);
+}
+
+void snapshots_reload(struct snapshots *snapshots)
+{
+    LIST_EACH (struct open_files, each, &snapshots->files, node) {
+        struct error why;
+        if (snapshot_store_refresh(each->store, &why))
+            each->looked_ms = loop_now_ms(snapshots->options.loop);
+        else
+            log_line(snapshots->options.log, LOG_LEVEL_ERROR,
+                     "the snapshots can't be read again: %s", why.text);
+    }
+}
+
+/* Sources. */
+
+static void snapshots_close_unused(void *arg)
+{
+    struct snapshots *snapshots = arg;
+    snapshots->sweep = NULL;
+    LIST_EACH_SAFE (struct open_moment, each, &snapshots->sources, node) {
+        if (each->source->users > 0)
+            continue;
+        list_remove(&each->node);
+        source_add_stats(each->source, &snapshots->gone);
+        source_destroy(each->source);
+        free(each);
+    }
+}
+
+/* In a later round, because the last user may be returning from a call. */
+static void snapshots_sweep_later(void *arg)
+{
+    struct snapshots *snapshots = arg;
+    if (!snapshots->sweep)
+        snapshots->sweep =
+            loop_add_timer(snapshots->options.loop, 0, snapshots_close_unused, snapshots);
+}
+
+/* Makes MOMENT the last used one. The one that was not used for the longest time is released. */
+static void snapshots_keep(struct snapshots *snapshots, struct open_moment *moment)
+{
+    list_remove(&moment->node);
+    list_prepend(&snapshots->sources, &moment->node);
+    if (moment->is_kept)
+        return;
+    moment->is_kept = true;
+    source_ref(moment->source);
+    snapshots->kept++;
+    struct open_moment *before;
+    for (struct open_moment *each = LIST_LAST(&snapshots->sources, struct open_moment, node);
+         each && snapshots->kept > MOMENTS_OPEN; each = before) {
+        before = LIST_PREVIOUS(each, struct open_moment, node);
+        if (!each->is_kept)
+            continue;
+        each->is_kept = false;
+        snapshots->kept--;
+        source_unref(each->source);
+    }
+}
+
+static struct open_moment *snapshots_open_moment(struct snapshots *snapshots,
+                                                 struct open_files *files, int64_t moment_ms)
+{
+    struct open_moment *moment = calloc(1, sizeof *moment);
+    if (!moment)
+        return NULL;
+    *moment = (struct open_moment){.files = files, .moment_ms = moment_ms};
+    moment->source = snapshot_new(files->store, moment_ms);
+    if (!moment->source) {
+        free(moment);
+        return NULL;
+    }
+    moment->source->number = ++snapshots->opened;
+    moment->source->unused = snapshots_sweep_later;
+    moment->source->unused_arg = snapshots;
+    list_prepend(&snapshots->sources, &moment->node);
+    return moment;
+}
+
+/* The moment that PLACE shows. */
+static bool snapshots_find_moment(const struct open_files *files, const struct place *place,
+                                  int64_t *moment_ms, struct error *err)
+{
+    *moment_ms = INT64_MAX;
+    if (!place->is_past || place->at_ms == INT64_MAX)
+        return true;
+    if (snapshot_store_find(files->store, place->at_ms, moment_ms))
+        return true;
+    CLEAN_UP(buf_clean_up) struct buf at = {0};
+    instant_write_exact(&at, place->at_ms);
+    return error_set(err, ERROR_NOT_FOUND, "no snapshot is as old as %s", buf_text(&at));
+}
+
+struct source *snapshots_source(struct snapshots *snapshots, const struct place *place,
+                                struct error *err)
+{
+    int64_t moment_ms;
+    struct open_files *files = snapshots_find_files(snapshots, place->environment, err);
+    if (!files || !snapshots_find_moment(files, place, &moment_ms, err))
+        return NULL;
+    struct open_moment *found = NULL;
+    LIST_EACH (struct open_moment, each, &snapshots->sources, node)
+        if (each->files == files && each->moment_ms == moment_ms) {
+            found = each;
+            break;
+        }
+    if (!found)
+        found = snapshots_open_moment(snapshots, files, moment_ms);
+    if (!found) {
+        error_no_memory(err);
+        return NULL;
+    }
+    snapshots_keep(snapshots, found);
+    return found->source;
+}
+
+const struct source_ops *snapshots_describe(struct snapshots *snapshots, const struct place *place,
+                                            struct buf *options)
+{
+    snapshots_write_names(snapshots, place->environment, options);
+    return &snapshot_ops;
+}
+
+void snapshots_add_stats(const struct snapshots *snapshots, struct source_stats *sum)
+{
+    LIST_EACH (struct open_moment, each, &snapshots->sources, node)
+        source_add_stats(each->source, sum);
+}
+
+/* Moments. */
+
+static bool snapshots_is_snapshot(void *arg, const struct map_environment *environment)
+{
+    return snapshots_are_present(arg, environment);
+}
+
+static bool snapshots_list(void *arg, const struct map_environment *environment,
+                           const int64_t **times, size_t *count, struct error *err)
+{
+    const struct open_files *files = snapshots_find_files(arg, environment, err);
+    if (files)
+        *count = snapshot_store_moments(files->store, times);
+    return files;
+}
+
+static void snapshots_write_origin(void *arg, const struct place *place, struct buf *out)
+{
+    if (!snapshots_have(arg, place))
+        return;
+    const struct open_files *files = snapshots_find_files(arg, place->environment, NULL);
+    char *table = files && place->table ? place_table_name(place) : NULL;
+    const char *name = place->table_name ? place->table_name : table;
+    if (files && name)
+        snapshot_store_write_origin(files->store, name, place->is_past ? place->at_ms : INT64_MAX,
+                                    out);
+    free(table);
+}
+
+struct snapshots *snapshots_new(const struct snapshots_options *options)
+{
+    struct snapshots *snapshots = calloc(1, sizeof *snapshots);
+    if (!snapshots)
+        return NULL;
+    snapshots->options = *options;
+    snapshots->moments = (struct moments){.arg = snapshots,
+                                          .is_snapshot = snapshots_is_snapshot,
+                                          .list = snapshots_list,
+                                          .write_origin = snapshots_write_origin};
+    return snapshots;
+}
+
+const struct moments *snapshots_moments(struct snapshots *snapshots)
+{
+    return &snapshots->moments;
+}

@@ -1,0 +1,58 @@
+/* The snapshot files of environments. The files of an environment are opened at its first use;
+ * environments with the same files share them. Each moment that is read has a source of its own. */
+#ifndef DDBFS_CORE_SNAPSHOTS_H
+#define DDBFS_CORE_SNAPSHOTS_H
+
+#include "core/base/log.h"
+#include "core/base/loop.h"
+#include "core/read/moments.h"
+#include "core/read/place.h"
+#include "core/source/source.h"
+
+struct snapshots;
+
+struct snapshots_options {
+    struct loop *loop;
+    const struct log *log; /* may be NULL */
+    /* The command line's, instead of the map's; files, or one folder. */
+    const char *const *files;
+    size_t file_count;
+};
+
+/* OPTIONS is copied; all that it points to is borrowed. NULL when memory ran out. */
+struct snapshots *snapshots_new(const struct snapshots_options *options);
+void snapshots_destroy(struct snapshots *snapshots); /* NULL is fine */
+
+/* Whether the items of PLACE come from a snapshot. */
+bool snapshots_have(const struct snapshots *snapshots, const struct place *place);
+
+/* Whether the present of ENVIRONMENT (NULL: of none) is a snapshot: no setting of AWS is read for
+ * it. */
+bool snapshots_are_present(const struct snapshots *snapshots,
+                           const struct map_environment *environment);
+
+/* The names of the files, or of the folder, of ENVIRONMENT, and how they were given; false, and OUT
+ * unchanged, if it has none. */
+bool snapshots_write_names(const struct snapshots *snapshots,
+                           const struct map_environment *environment, struct buf *out);
+
+/* The source of PLACE, for which snapshots_have holds; borrowed. NULL with ERR filled:
+ * ERROR_NOT_FOUND if no snapshot is as old. */
+struct source *snapshots_source(struct snapshots *snapshots, const struct place *place,
+                                struct error *err);
+
+/* The operations of that source, and OPTIONS for its commands: the files. Opens nothing. */
+const struct source_ops *snapshots_describe(struct snapshots *snapshots, const struct place *place,
+                                            struct buf *options);
+
+/* The interface to the moments of all environments; it lives as long as SNAPSHOTS. */
+const struct moments *snapshots_moments(struct snapshots *snapshots);
+
+/* Finds new, changed and removed files at once. A file that cannot be read keeps its former state,
+ * and the log has the reason. */
+void snapshots_reload(struct snapshots *snapshots);
+
+/* Adds the counts of all sources, also of closed ones. */
+void snapshots_add_stats(const struct snapshots *snapshots, struct source_stats *sum);
+
+#endif
