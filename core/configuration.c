@@ -22,6 +22,8 @@ struct configuration {
 const char *configured_name(enum configured which)
 {
     static const char *const names[CONFIGURED] = {
+        [CONFIGURED_SNAPSHOT] = "snapshot",
+        [CONFIGURED_SNAPSHOTS] = "snapshots",
         [CONFIGURED_PROFILE] = "profile",
         [CONFIGURED_REGION] = "region",
         [CONFIGURED_ENDPOINT] = "endpoint",
@@ -241,9 +243,28 @@ static void configuration_abandon(void *arg)
     configuration_end(to);
 }
 
+/* Whether the environment is a snapshot, so that it has no setting of AWS. */
+static bool configuration_report_snapshot(struct configured_environment *to)
+{
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, origin = {0};
+    const struct snapshots *snapshots = sources_snapshots(to->configuration->sources);
+    bool is_present = snapshots_are_present(snapshots, to->environment);
+    if (!snapshots_write_names(snapshots, to->environment, &names, &origin))
+        return false;
+    configuration_report(to, is_present ? CONFIGURED_SNAPSHOT : CONFIGURED_SNAPSHOTS,
+                         buf_text(&names), buf_text(&origin));
+    if (names.failed || origin.failed)
+        error_no_memory(&to->err);
+    return is_present;
+}
+
 static void configuration_start_environment(struct configured_environment *to)
 {
     struct configuration *in = to->configuration;
+    if (configuration_report_snapshot(to)) {
+        configuration_check_memory(to);
+        return;
+    }
     bool resolved = sources_resolve(in->sources, to->environment, &to->settings, &to->err);
     configuration_report_settings(to, &to->settings);
     if (to->settings.region) { /* the endpoint without an account */

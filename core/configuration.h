@@ -7,6 +7,8 @@
 
 /* In the order in which they are printed. */
 enum configured {
+    CONFIGURED_SNAPSHOT,  /* the file with the items; then none of the others are known */
+    CONFIGURED_SNAPSHOTS, /* the folder of the past */
     CONFIGURED_PROFILE,
     CONFIGURED_REGION,
     CONFIGURED_ENDPOINT,

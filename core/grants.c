@@ -168,7 +168,7 @@ bool grants_write(struct sources *sources, const struct map *map, const char *en
     CLEAN_UP(grants_clean_up_policy) struct policy policy = {0};
     struct bindings values;
     bool found = map_is_none(map) && !environment;
-    if (found) {
+    if (found && !snapshots_are_present(sources_snapshots(sources), NULL)) {
         CLEAN_UP(grants_clean_up) struct granted granted = {.policy = &policy};
         sources_locate(sources, NULL, &granted.region, &granted.account);
         grants_grant_all_tables(&granted, more->scan);
@@ -179,6 +179,8 @@ bool grants_write(struct sources *sources, const struct map *map, const char *en
         if (!map_environment_is_named(map, each, environment, &values))
             continue;
         found = true;
+        if (snapshots_are_present(sources_snapshots(sources), each))
+            continue;
         sources_locate(sources, each, &granted.region, &granted.account);
         format_expand(&each->prefix, &values, &granted.prefix);
         for (size_t i = 0; i < map->model_count; i++)
@@ -197,5 +199,8 @@ bool grants_write(struct sources *sources, const struct map *map, const char *en
             environment);
     if (!found)
         return map_refuse_environment(map, environment, err);
+    if (policy.count == 0 && !policy.failed)
+        return error_set(err, ERROR_INVALID,
+                         "no permission is needed: all items come from snapshots");
     return grants_write_policy(&policy, compact, out) || error_no_memory(err);
 }

@@ -84,15 +84,22 @@ bool snapshots_have(const struct snapshots *snapshots, const struct place *place
 }
 
 bool snapshots_write_names(const struct snapshots *snapshots,
-                           const struct map_environment *environment, struct buf *out)
+                           const struct map_environment *environment, struct buf *names,
+                           struct buf *origin)
 {
     bool is_given;
     const char *name = snapshots_name_of(snapshots, environment, &is_given);
     const struct snapshots_options *options = &snapshots->options;
     for (size_t i = 0; is_given && i < options->file_count; i++)
-        buf_printf(out, "%s%s", i ? ", " : "", options->files[i]);
+        buf_printf(names, "%s%s", i ? ", " : "", options->files[i]);
     if (name)
-        buf_add_text(out, name);
+        buf_add_text(names, name);
+    if (origin && is_given)
+        buf_add_text(origin, options->named_by);
+    if (origin && name) {
+        buf_add_text(origin, "the map's environment ");
+        format_write(&environment->name, origin);
+    }
     return name || is_given;
 }
 
@@ -102,9 +109,9 @@ static bool snapshots_is_folder(const char *name)
     return stat(name, &stat_buf) == 0 && S_ISDIR(stat_buf.st_mode);
 }
 
-/* Opens the files named NAME, or (NULL) those of the command line. */
+/* Opens the file or folder NAME, or (NULL) those of the command line. */
 static struct open_files *snapshots_open_files(struct snapshots *snapshots, const char *name,
-                                               bool is_folder, struct error *err)
+                                               struct error *err)
 {
     const struct snapshots_options *options = &snapshots->options;
     struct snapshot_store_options store = {
@@ -112,9 +119,8 @@ static struct open_files *snapshots_open_files(struct snapshots *snapshots, cons
     if (!name) {
         store.files = options->files;
         store.file_count = options->file_count;
-        is_folder = store.file_count == 1 && snapshots_is_folder(store.files[0]);
     }
-    if (is_folder) {
+    if (store.file_count == 1 && snapshots_is_folder(store.files[0])) {
         store.folder = store.files[0];
         store.files = NULL;
         store.file_count = 0;
@@ -137,6 +143,16 @@ static struct open_files *snapshots_open_files(struct snapshots *snapshots, cons
     return files;
 }
 
+/* Reads of a file that can't be read again fail, and others do not. */
+static void snapshots_refresh(struct snapshots *snapshots, struct open_files *files)
+{
+    struct error why;
+    files->looked_ms = loop_now_ms(snapshots->options.loop);
+    if (!snapshot_store_refresh(files->store, &why))
+        log_line(snapshots->options.log, LOG_LEVEL_ERROR, "a snapshot can't be read again: %s",
+                 why.text);
+}
+
 /* The files of ENVIRONMENT, as they were when last looked for, at most the ttl of structure ago.
  * NULL with ERR filled. */
 static struct open_files *snapshots_find_files(struct snapshots *snapshots,
@@ -157,25 +173,16 @@ static struct open_files *snapshots_find_files(struct snapshots *snapshots,
         int64_t now_ms = loop_now_ms(snapshots->options.loop);
         if (now_ms - each->looked_ms < MAP_STRUCTURE_TTL_MS)
             return each;
-        if (!snapshot_store_refresh(each->store, err))
-            return NULL;
-        each->looked_ms = now_ms;
+        snapshots_refresh(snapshots, each);
         return each;
     }
-    return snapshots_open_files(snapshots, name,
-                                environment && !environment->snapshot && name != NULL, err);
+    return snapshots_open_files(snapshots, name, err);
 }
 
 void snapshots_reload(struct snapshots *snapshots)
 {
-    LIST_EACH (struct open_files, each, &snapshots->files, node) {
-        struct error why;
-        if (snapshot_store_refresh(each->store, &why))
-            each->looked_ms = loop_now_ms(snapshots->options.loop);
-        else
-            log_line(snapshots->options.log, LOG_LEVEL_ERROR,
-                     "the snapshots can't be read again: %s", why.text);
-    }
+    LIST_EACH (struct open_files, each, &snapshots->files, node)
+        snapshots_refresh(snapshots, each);
 }
 
 /* Sources. */
@@ -284,7 +291,7 @@ struct source *snapshots_source(struct snapshots *snapshots, const struct place 
 const struct source_ops *snapshots_describe(struct snapshots *snapshots, const struct place *place,
                                             struct buf *options)
 {
-    snapshots_write_names(snapshots, place->environment, options);
+    snapshots_write_names(snapshots, place->environment, options, NULL);
     return &snapshot_ops;
 }
 

@@ -17,6 +17,7 @@ struct snapshots_options {
     /* The command line's, instead of the map's; files, or one folder. */
     const char *const *files;
     size_t file_count;
+    const char *named_by; /* "--snapshot" */
 };
 
 /* OPTIONS is copied; all that it points to is borrowed. NULL when memory ran out. */
@@ -31,10 +32,12 @@ bool snapshots_have(const struct snapshots *snapshots, const struct place *place
 bool snapshots_are_present(const struct snapshots *snapshots,
                            const struct map_environment *environment);
 
-/* The names of the files, or of the folder, of ENVIRONMENT, and how they were given; false, and OUT
- * unchanged, if it has none. */
+/* Appends the names of the files, or of the folder, of ENVIRONMENT to NAMES, and what names them to
+ * ORIGIN (which may be NULL). False, with both unchanged, if ENVIRONMENT has no
+ * snapshots. */
 bool snapshots_write_names(const struct snapshots *snapshots,
-                           const struct map_environment *environment, struct buf *out);
+                           const struct map_environment *environment, struct buf *names,
+                           struct buf *origin);
 
 /* The source of PLACE, for which snapshots_have holds; borrowed. NULL with ERR filled:
  * ERROR_NOT_FOUND if no snapshot is as old. */
@@ -48,8 +51,7 @@ const struct source_ops *snapshots_describe(struct snapshots *snapshots, const s
 /* The interface to the moments of all environments; it lives as long as SNAPSHOTS. */
 const struct moments *snapshots_moments(struct snapshots *snapshots);
 
-/* Finds new, changed and removed files at once. A file that cannot be read keeps its former state,
- * and the log has the reason. */
+/* Looks for new, changed and removed files at once. The log has the failures. */
 void snapshots_reload(struct snapshots *snapshots);
 
 /* Adds the counts of all sources, also of closed ones. */

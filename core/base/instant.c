@@ -139,7 +139,7 @@ static bool instant_take_fields(const char **text, struct tm *date, int *fractio
     return *text > digits;
 }
 
-/* Takes YEAR, YEAR-MONTH or a date, of which END gets the beginning of the next. */
+/* Takes a year, a month or a date. END gets the beginning of the next one. */
 static bool instant_take_days(const char **text, struct tm *date, struct tm *end)
 {
     *date = *end = (struct tm){.tm_mday = 1};

@@ -25,8 +25,8 @@ struct timespec instant_timespec(int64_t ms);
 
 /* Parses a date, a time, or an ISO prefix of one that ends with a whole field: 2026, 2026-11,
  * 2026-11-02, 2026-11-02T06, …, 2026-11-02T06:00:00.123; an offset as above may follow hours,
- * minutes or seconds. LAST_MS gets the last millisecond that the text includes: of the year, the
- * month, …. False if TEXT is none of these. */
+ * minutes or seconds. LAST_MS gets the last millisecond that the text includes, such as that of the
+ * month. False if TEXT has another form. */
 bool instant_parse_prefix(struct span text, int64_t *last_ms);
 
 /* Appends a time as 2026-04-16T10:15:00Z, rounded down. */

@@ -268,7 +268,7 @@ static void explain_add_steps(struct json_writer *json, const struct explain_wor
     json_writer_end(json);
 }
 
-/* The equal command of the aws tools; or the snapshot, for which there is none. */
+/* The equal command of the aws tools. A snapshot has no such command, and its moment is added. */
 static void explain_add_source(struct json_writer *json, const struct place *place,
                                const struct explain_words *words)
 {

@@ -322,6 +322,7 @@ static void environments_add(struct environment_draft *draft, const char *name, 
         .profile = draft->origin->profile,
         .region = draft->origin->region,
         .endpoint = draft->origin->endpoint,
+        .snapshot = draft->origin->snapshot,
         .note = note,
     };
     while (*last)

@@ -15,6 +15,7 @@ struct environment_origin {
     const char *profile;
     const char *region;
     const char *endpoint;
+    const char *snapshot;
     /* Lists all tables, drafted or not. False when they can't be listed. */
     bool (*list)(void *arg, struct table_names *out);
     void *arg;

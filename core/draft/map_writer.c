@@ -506,6 +506,8 @@ static struct json_layout *map_writer_lay_out(struct arena *arena, const struct 
         map_writer_add_text(arena, row, "profile", each->profile);
         map_writer_add_text(arena, row, "region", each->region);
         map_writer_add_text(arena, row, "endpoint", each->endpoint);
+        map_writer_add_text(arena, row, "snapshot", each->snapshot);
+        map_writer_add_text(arena, row, "snapshots", each->snapshots);
     }
     struct json_layout *tables = map_writer_add_object(arena, root, "tables", NULL);
     if (!tables)

@@ -185,6 +185,8 @@ struct declared_environment {
     const char *profile;
     const char *region;
     const char *endpoint;
+    const char *snapshot;
+    const char *snapshots;
     const char *note;
     struct declared_environment *next;
 };

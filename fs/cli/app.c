@@ -80,6 +80,7 @@ static bool app_open_parts(struct app *app, size_t cache_bytes, struct error *er
                  .endpoint_url = options->endpoint_url},
         .snapshots = options->snapshots,
         .snapshot_count = options->snapshot_count,
+        .snapshots_named_by = "--snapshot",
         .user_agent = "ddbfs/" DDBFS_VERSION,
         .ask_code = options->unattended ? NULL : prompt_for_code,
         .may_scan = options->allow_scan,
@@ -89,6 +90,7 @@ static bool app_open_parts(struct app *app, size_t cache_bytes, struct error *er
     if (app->snapshot) {
         sources.snapshots = &app->snapshot;
         sources.snapshot_count = 1;
+        sources.snapshots_named_by = "DDBFS_SNAPSHOT";
     }
     app->sources = sources_new(&sources);
     struct catalog_options catalog = {

@@ -371,12 +371,26 @@ static void drafting_scan_table(struct drafting *drafting, struct drafting_table
                  "no item was found for the sample; the table may be empty");
 }
 
+/* The whole name of the one snapshot, file or folder, that is read instead of DynamoDB; NULL for
+ * none, or for several. */
+static const char *drafting_snapshot(struct drafting *drafting)
+{
+    const struct options *options = drafting->app.options;
+    const char *name = options->snapshot_count == 1 ? options->snapshots[0] : drafting->app.snapshot;
+    char *whole = name ? realpath(name, NULL) : NULL;
+    const char *copy = whole ? arena_text(&drafting->arena, span_text(whole)) : NULL;
+    free(whole);
+    return copy;
+}
+
 /* Prints the highest cost of the Scans. More than a page needs a confirmation. Each item is read
  * once; the last page of a segment may have more items than needed. */
-static bool drafting_confirm_scan(const struct drafting *drafting)
+static bool drafting_confirm_scan(struct drafting *drafting)
 {
     const struct options *options = drafting->app.options;
     size_t tables = drafting->count, count = options->sample_records;
+    if (drafting_snapshot(drafting)) /* which costs nothing */
+        return true;
     size_t segments = drafting_segments(options->sample_records);
     size_t most = count - 1 + (count + segments - 1) / segments;
     size_t requests = tables * 2 * segments;
@@ -483,6 +497,7 @@ static bool drafting_fill_map(struct drafting *drafting, struct declared_map *ma
         .profile = options->profile,
         .region = options->region,
         .endpoint = options->endpoint_url,
+        .snapshot = drafting_snapshot(drafting),
         .list = drafting_list_for_branches,
         .arg = drafting,
     };
@@ -678,8 +693,10 @@ static void drafting_add_prefix(struct drafting *drafting, char **names, int cou
 static bool drafting_add_environments(struct drafting *drafting, struct declared_map *map)
 {
     const struct options *options = drafting->app.options;
-    const struct environment_origin where = {
-        .profile = options->profile, .region = options->region, .endpoint = options->endpoint_url};
+    const struct environment_origin where = {.profile = options->profile,
+                                             .region = options->region,
+                                             .endpoint = options->endpoint_url,
+                                             .snapshot = drafting_snapshot(drafting)};
     struct table_names left_out = {0};
     size_t count = 0;
     for (struct declared_table *table = map->tables; table; table = table->next)
@@ -711,6 +728,7 @@ static bool drafting_add_placeholder(struct drafting *drafting, struct declared_
         .profile = options->profile,
         .region = options->region,
         .endpoint = options->endpoint_url,
+        .snapshot = drafting_snapshot(drafting),
         .note = "A placeholder, because a model has no environments. Rename it, and add the "
                 "beginning of its tables' names (\"prefix\": \"prod-\"), a \"profile\" and a "
                 "\"region\"."};

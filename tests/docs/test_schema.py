@@ -101,6 +101,8 @@ GOOD = {
     "empty prefix": changed("environments", {"prod": {"prefix": ""}}),
     "parametric environment": changed("environments", {"dev-{b}": {"prefix": "dev-{b}-"}}),
     "endpoint": changed("environments.prod.endpoint", "http://127.0.0.1:8000"),
+    "snapshot": changed("environments.prod", {"prefix": "prod-", "snapshot": "orders.ddb"}),
+    "snapshots": changed("environments.prod.snapshots", "past"),
     "prices": changed("prices", {"prod": 0.1525, "*": 1}),
     "no paths": changed("tables.jobs.paths", {}),
     "several key attributes": changed(
@@ -204,6 +206,9 @@ BAD = {
     "environment with a leading dot": changed("environments", {".a": {}}),
     "environment of two adjacent parameters": changed("environments", {"{a}{b}": {}}),
     "unknown member of an environment": changed("environments.prod.account", "1"),
+    "snapshot with a region": changed("environments.prod", {"snapshot": "a.ddb", "region": "us-east-1"}),
+    "snapshot with snapshots": changed("environments.prod", {"snapshot": "a.ddb", "snapshots": "b"}),
+    "environment with the name of a past": changed("environments", {"prod@at": {"prefix": "prod-"}}),
     "prefix that is no text": changed("environments.prod.prefix", 1),
     "table with a slash": changed("tables", {"a/b": SMALL["tables"]["jobs"]}),
     "unknown member of a table": changed("tables.jobs.key", "pk"),

@@ -26,6 +26,8 @@ static void read_environments(struct arena *arena, struct json object, struct de
             .profile = text_of(arena, json_member(value, "profile")),
             .region = text_of(arena, json_member(value, "region")),
             .endpoint = text_of(arena, json_member(value, "endpoint")),
+            .snapshot = text_of(arena, json_member(value, "snapshot")),
+            .snapshots = text_of(arena, json_member(value, "snapshots")),
         };
         last = &(*last)->next;
     }

@@ -1,0 +1,281 @@
+"""Snapshots and the past by commands: --snapshot, DDBFS_SNAPSHOT, ENV@at/TIME and ITEM@history."""
+
+import json
+import shutil
+
+import pytest
+
+from harness import snapshots
+from harness.rows import rows
+
+FIRST, SECOND, THIRD = snapshots.MOMENTS
+SETTINGS = f"/prod/{snapshots.SETTINGS}"
+JOB = f"/prod/jobs/by-id/{snapshots.JOB}"
+NOWHERE = {"AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:1", "AWS_PROFILE": "no-such-profile"}
+
+
+@pytest.fixture(scope="session")
+def sample_file(tmp_path_factory):
+    return snapshots.sample(tmp_path_factory.mktemp("past") / "orders.ddb")
+
+
+@pytest.fixture
+def file(sample_file, tmp_path):
+    return shutil.copy(sample_file, tmp_path / "orders.ddb")
+
+
+@pytest.fixture
+def past(ddbfs, file, proxy):
+    """past("cat", …): a command that reads the snapshot, and sends no request."""
+
+    def run(*words, env=None, **options):
+        result = ddbfs(*words, env={"DDBFS_SNAPSHOT": file, **NOWHERE, **(env or {})}, **options)
+        assert not proxy.ops
+        return result
+
+    return run
+
+
+def plan_of(text):
+    return json.loads(text)["plan"]
+
+
+def at(time, path=SETTINGS):
+    return path.replace("/prod/", f"/prod@at/{time}/")
+
+
+def test_a_command_reads_a_snapshot_without_a_setting_of_aws(ddbfs, file, home, proxy):
+    home.config.write_text("[default\nthis is no profile file", "ascii")
+    home.credentials.unlink()
+    found = ddbfs("--snapshot", file, "cat", SETTINGS, env=NOWHERE)
+    assert plan_of(found.stdout) == "growth" and not found.stderr
+    assert ddbfs("--snapshot", file.name, "cat", SETTINGS, env=NOWHERE, cwd=file.parent).stdout == found.stdout
+    assert ddbfs("cat", SETTINGS, env={"DDBFS_SNAPSHOT": file, **NOWHERE}).stdout == found.stdout
+    assert not proxy.ops
+
+
+def test_a_snapshot_is_equal_to_the_live_tables(past, ddbfs):
+    for path in (SETTINGS, JOB, JOB + "@typed", "/prod/index-settings/by-account/kl7a9h55@jsonl"):
+        assert past("cat", path).stdout == ddbfs("cat", path).stdout, path
+    for path in ("/prod/shops/cool-store.myshopify.com", "/prod/jobs/by-status/kl7a9h55-shopify-e513a8-4/FAILED"):
+        assert past("ls", path).stdout == ddbfs("ls", path).stdout, path
+
+
+def test_options_of_aws_do_not_go_with_a_snapshot(ddbfs, file):
+    for option in ("--profile", "--region", "--endpoint-url"):
+        result = ddbfs("--snapshot", file, option, "http://x", "cat", SETTINGS, expect=2)
+        assert f"--snapshot does not go with {option}" in result.stderr
+    live = ddbfs("cat", SETTINGS, "--region", "us-east-1", env={"DDBFS_SNAPSHOT": "/no/such.ddb"})
+    assert plan_of(live.stdout) == "growth"
+
+
+def test_the_times_of_an_environment_come_newest_first(past):
+    assert past("ls", "/prod@at").text.split() == [THIRD, SECOND, FIRST]
+    assert past("ls", "/tables@at").text.split() == [THIRD, SECOND, FIRST]
+    assert "prod@at" not in past("ls", "/").text
+
+
+WHEN = [
+    (FIRST, "starter"),
+    ("2026-11-01", "starter"),
+    ("2026-11-01T23:59", "starter"),
+    ("2026-11-02T05", "starter"),
+    ("2026-11-02T06:00:00Z", "growth-trial"),
+    ("2026-11-02T08:00+02:00", "growth-trial"),
+    ("2026-11-02T05:59:59.999Z", "starter"),
+    ("2026-11-02", "growth-trial"),
+    ("2026-11", "growth"),
+    ("2026", "growth"),
+    ("9999-12-31", "growth"),
+]
+
+
+@rows("time, plan", WHEN)
+def test_a_time_is_a_part_of_a_date_and_includes_its_end(past, time, plan):
+    assert plan_of(past("cat", at(time)).stdout) == plan
+
+
+def test_a_moment_before_the_first_is_not_found_and_names_the_times(past):
+    result = past("cat", at("2026-10-31"), expect=3)
+    assert "no snapshot is as old as 2026-10-31T23:59:59.999Z" in result.stderr
+    assert all(moment in result.stderr for moment in snapshots.MOMENTS)
+
+
+NO_TIMES = [("yesterday",), ("2026-1",), ("2026-11-31",), ("2026-11-02T25",), ("2026-11-02T06:00:00+",), ("now@info",)]
+
+
+@rows("text", NO_TIMES)
+def test_a_text_that_is_no_time_is_not_found_and_names_the_times(past, text):
+    result = past("cat", at(text), expect=3)
+    assert f'"{text}" is no time' in result.stderr
+    assert all(moment in result.stderr for moment in snapshots.MOMENTS)
+
+
+def test_without_snapshots_there_is_no_past(ddbfs, proxy):
+    for path in ("/prod@at", at(FIRST), SETTINGS + "@history", "/tables@at"):
+        result = ddbfs("ls", path, expect=3)
+        assert "no snapshots are known" in result.stderr and "--snapshot FILE" in result.stderr
+    assert not proxy.ops
+
+
+def test_the_history_of_an_item_comes_newest_first(past):
+    assert past("ls", SETTINGS + "@history").text.split() == [THIRD, SECOND, FIRST]
+    assert past("ls", JOB + "@history").text.split() == [THIRD, SECOND]
+    assert [plan_of(past("cat", f"{SETTINGS}@history/{each}").stdout) for each in snapshots.MOMENTS] == [
+        "starter",
+        "growth-trial",
+        "growth",
+    ]
+    assert past("ls", at("2026-11-02") + "@history").text.split() == [SECOND, FIRST]
+
+
+def test_a_history_opens_exactly_the_listed_names(past):
+    path = "/prod/shops/cool-store.myshopify.com/API_KEY@history"
+    assert past("ls", path).text.split() == [FIRST]
+    result = past("cat", f"{path}/{SECOND}", expect=3)
+    assert f"did not change in the window that ends at {SECOND}" in result.stderr
+    for name in ("2026-11-01", "2026-11-01T00:00:00", "2026-11-02T07:00:00Z", "x", FIRST + "@jsonl"):
+        past("cat", f"{path}/{name}", expect=3)
+
+
+def test_a_deletion_is_an_empty_file_that_its_info_explains(past):
+    path = "/prod/shops/cool-store.myshopify.com/USER%231@history"
+    path = path.replace("%23", "#")
+    assert past("ls", path).text.split() == [THIRD, SECOND]
+    assert past("cat", f"{path}/{THIRD}").stdout == b""
+    assert past("cat", f"{path}/{THIRD}@typed").stdout == b""
+    info = json.loads(past("cat", f"{path}/{THIRD}@info").stdout)
+    assert info["deleted"] is True and THIRD in info["snapshot"] and "orders.ddb" in info["snapshot"]
+    there = json.loads(past("cat", f"{path}/{SECOND}@info").stdout)
+    assert SECOND in there["snapshot"] and "deleted" not in there
+    past("cat", "/prod/shops/cool-store.myshopify.com/USER#1", expect=3)
+
+
+def test_an_item_that_never_existed_has_no_history(past):
+    past("ls", "/prod/shops/nobody.myshopify.com/SETTINGS@history", expect=3)
+    past("cat", f"/prod/shops/nobody.myshopify.com/SETTINGS@history/{FIRST}", expect=3)
+
+
+def test_readmes_explain_moments_and_windows(past):
+    assert "net changes" in past("cat", "/prod@at/README").text
+    assert "END" in past("cat", "/prod@at/README").text
+    assert "net changes only" in past("cat", SETTINGS + "@history/README").text
+    assert "orders.ddb" in past("cat", at(SECOND, "/prod/jobs/README")).text
+
+
+def test_diff_compares_two_times_and_a_time_with_the_present(past):
+    result = past("diff", at("2026-11-02"), SETTINGS, expect=1)
+    assert '"growth-trial"' in result.text and '"growth"' in result.text
+    assert past("diff", at(FIRST), at("2026-11-01"), expect=0).stdout == b""
+    folder = "/prod/shops/cool-store.myshopify.com"
+    result = past("diff", at(SECOND, folder), folder, expect=1)
+    assert "SETTINGS" in result.text and "USER#1" in result.text and "API_KEY" not in result.text
+    result = past("diff", f"{SETTINGS}@history/{FIRST}", f"{SETTINGS}@history/{SECOND}", expect=1)
+    assert "starter" in result.text
+
+
+def test_links_stay_at_their_moment(past):
+    assert past("cat", at(SECOND, JOB) + "@links/shop/SETTINGS").stdout == past("cat", at(SECOND)).stdout
+    result = past("explain", at(SECOND, JOB) + "@links/shop")
+    assert f"/prod@at/{SECOND}/shops/" in result.text
+
+
+def test_reading_costs_nothing(past):
+    for path in (SETTINGS, at(SECOND), JOB, "/prod/shops/cool-store.myshopify.com/", SETTINGS + "@history"):
+        text = past("explain", path).text
+        assert "no request, 0 RCU: a snapshot is read" in text, text
+        assert "orders.ddb" in text and "$" not in text and "aws " not in text
+    explained = json.loads(past("explain", "--json", at(SECOND)).stdout)
+    assert explained["bound"]["requests"] == 0 and SECOND in explained["snapshot"] and "aws" not in explained
+    info = json.loads(past("cat", at(SECOND) + "@info").stdout)
+    assert info["capacity"] == 0 and SECOND in info["snapshot"]
+    listed = json.loads(past("cat", at(SECOND, "/prod/shops/cool-store.myshopify.com@info")).stdout)
+    assert listed["capacity"] == 0 and listed["requests"] == 0 and SECOND in listed["snapshot"]
+
+
+def test_partition_keys_are_listed_without_a_scan_of_the_service(past):
+    items = "/tables/prod-ShopifyEntitiesTable/items"
+    names = past("ls", items).text.split()
+    assert len(names) == 5 and "{pk}" not in names
+    assert "snapshot" in past("cat", items + "/README").text
+    assert past("ls", "/tables").text.split() == sorted(each["TableName"] for each in snapshots.sample_tables())
+
+
+def test_a_table_that_no_file_has(past):
+    assert "prod-Nothing" in past("ls", "/tables/prod-Nothing", expect=3).stderr
+    result = past("cat", "/staging/shops/cool-store.myshopify.com/SETTINGS", expect=1)
+    assert "staging-ShopifyEntitiesTable" in result.stderr
+
+
+MAP = """{
+  "environments": {
+    "prod": { "prefix": "prod-", "snapshot": "orders.ddb" },
+    "live": { "prefix": "prod-", "profile": "controller", "region": "us-east-1", "snapshots": "." }
+  },
+  "tables": { "shops": {
+    "table": "ShopifyEntitiesTable",
+    "records": { "settings": { "pk": "SHOP#{domain}", "sk": "SETTINGS" } },
+    "paths": { "{domain}/": { "list": "*" } } } }
+}"""
+
+
+@pytest.fixture
+def map_file(file):
+    made = file.parent / "past.map.json"
+    made.write_text(MAP, "utf-8")
+    return made
+
+
+def test_an_environment_of_the_map_may_be_a_snapshot(ddbfs, map_file, home, proxy):
+    run = lambda *words, **options: ddbfs("--map", map_file, *words, **options)  # noqa: E731
+    assert plan_of(run("cat", SETTINGS).stdout) == "growth"
+    assert plan_of(run("cat", at("2026-11-02")).stdout) == "growth-trial"
+    assert not proxy.ops
+    assert plan_of(run("cat", at("2026-11-02", f"/live/{snapshots.SETTINGS}").replace("/live/", "/live@at/2026-11-02/")).stdout) == "growth-trial"
+    assert not proxy.ops
+    result = run("diff", f"/live@at/2026-11-01/{snapshots.SETTINGS}", f"/live/{snapshots.SETTINGS}", expect=1)
+    assert "starter" in result.text and proxy.ops
+
+
+def test_commands_about_a_map_send_nothing_to_a_snapshot(ddbfs, map_file, proxy):
+    run = lambda *words, **options: ddbfs(*words, env=NOWHERE, **options)  # noqa: E731
+    shown = json.loads(run("config", "--json", "--env", "prod", map_file).stdout)
+    assert shown["snapshot"]["value"].endswith("/orders.ddb") and "region" not in shown
+    assert "no permission is needed" in run("policy", "--env", "prod", map_file, expect=1).stderr
+    assert "prod-ShopifyEntitiesTable" in run("--snapshot", map_file.parent / "orders.ddb", "check", map_file).text
+    drafted = run("--snapshot", map_file.parent / "orders.ddb", "map", "--sample", "200", "prod-ShopifyEntitiesTable")
+    assert '"snapshot": "' in drafted.text
+    assert not proxy.ops
+
+
+WRONG_MAPS = [
+    ('"snapshot": "a.ddb", "region": "us-east-1"', 'an environment with "snapshot" has no "region"'),
+    ('"snapshot": "a.ddb", "snapshots": "b"', 'an environment with "snapshot" has no "snapshots"'),
+]
+
+
+@rows("members, message", WRONG_MAPS)
+def test_a_map_that_is_wrong_about_snapshots(ddbfs, tmp_path, members, message):
+    wrong = tmp_path / "wrong.map.json"
+    wrong.write_text(MAP.replace('"snapshot": "orders.ddb"', members), "utf-8")
+    assert message in ddbfs("check", "--offline", wrong, expect=1).stdout.decode()
+
+
+def test_a_file_that_is_missing_is_an_error_with_its_name(ddbfs, proxy):
+    result = ddbfs("--snapshot", "/no/such.ddb", "cat", SETTINGS, expect=1)
+    assert "/no/such.ddb" in result.stderr and not proxy.ops
+
+
+def test_a_folder_is_all_snapshots_in_it(ddbfs, file, proxy):
+    (file.parent / "notes.txt").write_text("no snapshot")
+    assert ddbfs("--snapshot", file.parent, "ls", "/prod@at").text.split() == [THIRD, SECOND, FIRST]
+
+
+def test_snapshots_given_together_are_one_source(ddbfs, tmp_path):
+    tables, states = snapshots.sample_tables(), snapshots.sample_states()
+    files = [snapshots.write(tmp_path / f"{i}.ddb", tables, [state]) for i, state in enumerate(states)]
+    words = [word for each in files for word in ("--snapshot", each)]
+    assert ddbfs(*words, "ls", "/prod@at").text.split() == [THIRD, SECOND, FIRST]
+    assert ddbfs(*words, "ls", SETTINGS + "@history").text.split() == [THIRD, SECOND, FIRST]
+    assert plan_of(ddbfs(*words, "cat", at(SECOND)).stdout) == "growth-trial"
+    assert plan_of(ddbfs(*words, "cat", SETTINGS).stdout) == "growth"

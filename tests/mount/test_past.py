@@ -1,0 +1,198 @@
+"""A mounted snapshot, and the past beside the live tables, through the kernel."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from harness import load, mounts, snapshots
+
+FIRST, SECOND, THIRD = snapshots.MOMENTS
+SETTINGS = snapshots.SETTINGS
+NOWHERE = {"AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:1", "AWS_PROFILE": "no-such-profile"}
+
+
+@pytest.fixture(scope="session")
+def sample_file(tmp_path_factory):
+    return snapshots.sample(tmp_path_factory.mktemp("past") / "orders.ddb")
+
+
+@pytest.fixture
+def file(sample_file, tmp_path):
+    (tmp_path / "past").mkdir()
+    return shutil.copy(sample_file, tmp_path / "past/orders.ddb")
+
+
+@pytest.fixture
+def past_mount(mount, file):
+    return mount("--snapshot", file, env=NOWHERE)
+
+
+def plan_of(path):
+    return json.loads(path.read_bytes())["plan"]
+
+
+def names_in_order(folder):
+    with os.scandir(folder) as entries:  # in the order of readdir
+        return [each.name for each in entries]
+
+
+def write_state(file, number):
+    """One state of the sample, as a full snapshot of its own."""
+    return snapshots.write(file, snapshots.sample_tables(), snapshots.sample_states()[number : number + 1])
+
+
+def test_the_session_of_a_mounted_snapshot(past_mount, file, home, ddbfs):
+    mount = past_mount
+    assert "tables" in names_in_order(mount.root) and "prod@at" not in names_in_order(mount.root)
+    items = names_in_order(mount / "tables/prod-ShopifyEntitiesTable/items")
+    assert len([name for name in items if name != "README"]) == 5
+    assert names_in_order(mount / "prod@at") == [THIRD, SECOND, FIRST]
+    assert [plan_of(mount / f"prod@at/{time}" / SETTINGS) for time in ("2026-11-03", "2026-11-02", "2026-11-01")] == [
+        "growth",
+        "growth-trial",
+        "starter",
+    ]
+    assert plan_of(mount / "prod" / SETTINGS) == "growth"
+    diff = ddbfs("diff", f"/prod@at/2026-11-02/{SETTINGS}", f"/prod/{SETTINGS}", env={"DDBFS_SNAPSHOT": file}, expect=1)
+    inherited = ddbfs("diff", mount / f"prod@at/2026-11-02/{SETTINGS}", mount / f"prod/{SETTINGS}", env=NOWHERE, expect=1)
+    assert "growth-trial" in diff.text and "growth-trial" in inherited.text
+    job = mount / f"prod/jobs/by-id/{snapshots.JOB}@history"
+    assert names_in_order(job) == [THIRD, SECOND]
+    assert json.loads((job / SECOND).read_bytes())["status"] == "IN_PROGRESS"
+    assert (job / SECOND).stat().st_mtime == snapshots.ms(SECOND) / 1000
+    assert mount.counts() == {}
+
+
+def test_a_deletion_is_an_empty_file(past_mount):
+    history = past_mount / "prod/shops/cool-store.myshopify.com/USER#1@history"
+    assert names_in_order(history) == [THIRD, SECOND]
+    assert (history / THIRD).read_bytes() == b"" and (history / THIRD).stat().st_size == 0
+    assert json.loads((history / f"{THIRD}@info").read_bytes())["deleted"] is True
+    assert (history / "README").read_bytes()
+    assert not (history / FIRST).exists() and not (history / "2026-11-02").exists()
+    assert not (history.parent / "USER#1").exists()
+
+
+def test_names_that_are_no_time_are_not_found_and_say_why(past_mount):
+    for name in ("2026-10-31", "yesterday"):
+        with pytest.raises(FileNotFoundError):
+            os.stat(past_mount / "prod@at" / name)
+    assert not (past_mount / "prod@at/.git").exists()
+    old, wrong = past_mount.failures()
+    assert "no snapshot is as old as 2026-10-31T23:59:59.999Z" in old.reason and FIRST in old.reason
+    assert '"yesterday" is no time' in wrong.reason and SECOND in wrong.reason
+
+
+def test_links_stay_at_their_moment(past_mount):
+    job = past_mount / f"prod@at/2026-11-02/jobs/by-id/{snapshots.JOB}"
+    shop = job.parent / f"{job.name}@links/shop"
+    assert os.path.realpath(shop) == str(past_mount / "prod@at/2026-11-02/shops/cool-store.myshopify.com")
+    assert plan_of(shop / "SETTINGS") == "growth-trial"
+
+
+def test_programs_that_walk_see_every_item_and_cost_nothing(past_mount, tmp_path):
+    table, key = past_mount / "tables/prod-EcomIndexSettingsTable/items", "INDEX"
+    wanted = {item["sk"]["S"] for item in load.items("EcomIndexSettingsTable")}
+    found = subprocess.run(["find", table, "-type", "f", "-name", f"{key}*"], capture_output=True, text=True, check=True)
+    assert len(found.stdout.splitlines()) == len(load.items("EcomIndexSettingsTable")) and len(wanted) > 3
+    grep = subprocess.run(["grep", "-rlc", '"pk"', table], capture_output=True, text=True)
+    assert grep.returncode == 0 and len(grep.stdout.splitlines()) == len(found.stdout.splitlines())
+    subprocess.run(["tar", "-C", table, "-cf", tmp_path / "all.tar", "."], check=True, capture_output=True)
+    assert past_mount.counts() == {} and past_mount.failures() == []
+    assert sum(past_mount.stats()["requests"].values()) == 0
+    assert all(line["units"] == 0 for line in past_mount.ledger() if line.get("units") is not None)
+
+
+def live_map(folder, own='"snapshots": "past"'):
+    map_file = folder / "map.json"
+    text = load.places.DEFAULT_MAP.read_text("utf-8")
+    one = '"prefix": "prod-", "profile": "controller", "region": "us-east-1"'
+    assert one in text
+    map_file.write_text(text.replace(one, f"{one}, {own}"), "utf-8")
+    return map_file
+
+
+def test_the_past_beside_the_live_tables(mount, file, tmp_path, ddbfs):
+    live = mount(map_file=live_map(tmp_path))
+    assert names_in_order(live / "prod@at") == [THIRD, SECOND, FIRST]
+    assert plan_of(live / f"prod@at/2026-11-02/{SETTINGS}") == "growth-trial" and live.counts() == {}
+    assert names_in_order(live / f"prod/{SETTINGS}@history") == [THIRD, SECOND, FIRST] and live.counts() == {}
+    assert plan_of(live / f"prod/{SETTINGS}") == "growth" and sum(live.counts().values()) == 1
+    result = ddbfs("diff", live / f"prod@at/2026-11-01/{SETTINGS}", live / f"prod/{SETTINGS}", expect=1)
+    assert "starter" in result.text
+    with pytest.raises(FileNotFoundError):
+        os.stat(live / "staging@at")
+
+
+def test_sighup_finds_new_files(mount, file, tmp_path):
+    folder = file.parent
+    file.unlink()
+    write_state(folder / "1.ddb", 0)
+    live = mount(map_file=live_map(tmp_path))
+    assert names_in_order(live / "prod@at") == [FIRST]
+    write_state(folder / "2.ddb", 1)
+    assert plan_of(live / f"prod@at/2026-11-02/{SETTINGS}") == "starter"
+    live.signal(signal.SIGHUP)
+    mounts.wait_until(lambda: names_in_order(live / "prod@at") == [SECOND, FIRST], "the new file")
+    mounts.wait_until(lambda: plan_of(live / f"prod@at/2026-11-02/{SETTINGS}") == "growth-trial", "its state")
+    (folder / "1.ddb").unlink()
+    live.signal(signal.SIGHUP)
+    mounts.wait_until(lambda: names_in_order(live / "prod@at") == [SECOND], "the end of the old file")
+
+
+def test_the_ttl_of_structure_finds_new_files(mount, file, tmp_path, clock):
+    folder = file.parent
+    file.unlink()
+    write_state(folder / "1.ddb", 0)
+    live = mount(map_file=live_map(tmp_path), env=clock.env)
+    assert names_in_order(live / "prod@at") == [FIRST]
+    write_state(folder / "2.ddb", 1)
+    assert names_in_order(live / "prod@at") == [FIRST]
+    clock.passes(61)
+    assert names_in_order(live / "prod@at") == [SECOND, FIRST]
+
+
+def test_a_file_that_was_replaced_is_stale_until_it_is_read_again(mount, file):
+    snapshot = mount("--snapshot", file, env=NOWHERE)
+    assert plan_of(snapshot / f"prod/{SETTINGS}") == "growth"
+    other = write_state(file.parent / "other", 0)
+    os.replace(other, file)
+    with pytest.raises(OSError) as refused:
+        (snapshot / "prod/shops/cool-store.myshopify.com/API_KEY").read_bytes()
+    assert refused.value.errno == 116  # ESTALE
+    snapshot.signal(signal.SIGHUP)
+    mounts.wait_until(lambda: names_in_order(snapshot / "prod@at") == [FIRST], "the other file")
+    mounts.wait_until(lambda: plan_of(snapshot / f"prod/{SETTINGS}") == "starter", "its state")
+
+
+def test_a_mount_of_a_bad_file_does_not_start(ddbfs, tmp_path, file):
+    point = tmp_path / "point"
+    point.mkdir()
+    result = ddbfs("mount", "--snapshot", tmp_path / "absent.ddb", point, expect=1)
+    assert "absent.ddb" in result.stderr and not mounts.is_mounted(point)
+    (tmp_path / "text.ddb").write_text("this is no database" * 100)
+    assert "text.ddb" in ddbfs("mount", "-o", f"snapshot={tmp_path / 'text.ddb'}", point, expect=1).stderr
+
+
+def test_relative_names_and_the_variable_of_a_mount(ddbfs, tmp_path, file):
+    point = tmp_path / "point"
+    point.mkdir()
+    for words, env in ((["--snapshot", file.name], {}), (["-o", f"snapshot={file.name}"], {}), ([], {"DDBFS_SNAPSHOT": file.name})):
+        ddbfs("mount", *words, point, env={**NOWHERE, **env}, cwd=file.parent)
+        try:
+            assert plan_of(point / f"prod@at/2026-11-02/{SETTINGS}") == "growth-trial"
+            assert "growth" in ddbfs("cat", point / f"prod/{SETTINGS}", cwd="/").text
+        finally:
+            ddbfs("umount", point)
+
+
+def test_a_mount_of_a_snapshot_reads_no_setting_of_aws(mount, file, home):
+    home.config.write_text("[default\nthis is no profile file", "ascii")
+    shutil.rmtree(home.folder / ".aws")
+    snapshot = mount("--snapshot", file, env={"AWS_CA_BUNDLE": "/no/such/file", **NOWHERE})
+    assert plan_of(snapshot / f"prod/{SETTINGS}") == "growth"
+    assert "profile" not in snapshot.log()
