@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/base/instant.h"
 #include "core/base/printable.h"
 #include "core/base/quantity.h"
 #include "core/describe/route_words.h"
@@ -256,13 +257,26 @@ static void readme_write_companions_of(const struct route *route, bool listing, 
         buf_printf(out, "  %-11s %s\n", words[i].name, words[i].is);
 }
 
+/* Of an environment at an earlier time: the moment that it shows. */
+static void readme_write_moment(const struct place *directory, const struct place_options *names,
+                                struct buf *out)
+{
+    int64_t moment_ms;
+    if (!directory->is_past ||
+        !moments_find(names->moments, directory->environment, directory->at_ms, &moment_ms, NULL))
+        return;
+    buf_printf(out, "The state at %.*s is that of ", (int)directory->at.size, directory->at.data);
+    instant_write_exact(out, moment_ms);
+    buf_add_text(out, ", or of an earlier moment where a table has no snapshot of that one.\n\n");
+}
+
 /* Of the root, or of an environment. */
-static void readme_write_above_tables(const struct place *directory, struct buf *out)
+static void readme_write_above_tables(const struct place *directory,
+                                      const struct place_options *names, struct buf *out)
 {
     const struct map *map = directory->map;
     const struct map_environment *each = directory->environment ? NULL : map->environments;
-    if (directory->is_past)
-        buf_printf(out, "The state at %.*s.\n\n", (int)directory->at.size, directory->at.data);
+    readme_write_moment(directory, names, out);
     buf_add_text(out, "Contents:\n\n");
     for (; each; each = each->next) {
         buf_add_text(out, "  ");
@@ -335,7 +349,7 @@ bool readme_write(const struct place *directory, const struct place_options *nam
     else if (directory->is_past && directory->at.size == 0)
         buf_add_text(&text, README_TIMES);
     else if (!directory->route)
-        readme_write_above_tables(directory, &text);
+        readme_write_above_tables(directory, names, &text);
     else
         readme_write_within_table(directory, names, description, &text);
     printable_add_lines(out, buf_span(&text));

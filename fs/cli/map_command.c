@@ -792,7 +792,8 @@ static const char *drafting_check_usage(const struct options *options, int argc,
             return "with --from, a table cannot be a pattern; use its full name";
     if (argc == 0 && options->sample_path_count == 0 && !options->from)
         return "name tables, paths of items (--sample), or a model (--from)";
-    if (options->sample_records > 0 && !options->allow_scan)
+    bool is_free = options->snapshot_count > 0 || options_snapshot_variable(options);
+    if (options->sample_records > 0 && !options->allow_scan && !is_free)
         return "--sample N reads items without a key, which is a Scan; add --allow-scan, or name "
                "a path: --sample /tables/TABLE/items/KEY/";
     return NULL;

@@ -152,6 +152,17 @@ static bool ops_look_up_listed(fuse_req_t req, struct node *parent, struct span 
     return true;
 }
 
+/* Whether NAME in PARENT is of the past. Then a name that is not found has a reason worth reading:
+ * the times that there are. */
+static bool ops_is_of_past(struct node *parent, struct span name)
+{
+    const struct place *place = node_place(parent);
+    bool at =
+        place && place->kind == PLACE_ROOT && span_ends(name, SPAN_LITERAL(PLACE_TIMES_ENDING));
+    bool history = span_ends(name, span_text(companion_ending(COMPANION_HISTORY)));
+    return at || history || (place && place->kind == PLACE_TIMES && !names_is_probed(name));
+}
+
 /* An error of the map. It has a TTL, because the map may be read again. */
 static void ops_reply_map_error(fuse_req_t req, struct node *parent, struct span name,
                                 struct error *why)
@@ -159,7 +170,7 @@ static void ops_reply_map_error(fuse_req_t req, struct node *parent, struct span
     struct mount *mount = ops_mount_of(req);
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     why->ttl_left_ms = MAP_MISSING_TTL_MS;
-    if (why->kind != ERROR_NOT_FOUND) {
+    if (why->kind != ERROR_NOT_FOUND || ops_is_of_past(parent, name)) {
         nodes_path(parent, name, &path);
         journal_error(mount->journal, fuse_req_ctx(req)->pid, buf_span(&path),
                       error_errno(why->kind), why);

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from harness import mounts, places, runner, services, terminal, terminal
+from harness import mounts, places, runner, services, snapshots, terminal
 from harness.rows import rows
 
 SHOP = "/prod/shops/cool-store.myshopify.com"
@@ -137,6 +137,13 @@ def region_signs(bench):
     bench.proxy.regions = {"eu-west-1"}
     assert ddbfs("--region", "eu-west-1", "cat", SETTINGS).text
     ddbfs("cat", SETTINGS, expect=1)
+
+
+@effect_of("--snapshot")
+def snapshot_is_read(bench):
+    file = snapshots.sample(bench.folder / "orders.ddb")
+    assert bench.text("--snapshot", file, "ls", "/prod@at").split()[0] == snapshots.MOMENTS[-1] + "/"
+    assert not bench.proxy.ops
 
 
 @effect_of("--endpoint-url")

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import mounts, packages, places, prompt, record_session, transcripts
+from harness import mounts, packages, places, prompt, record_session, snapshots, transcripts
 
 SHELL_GUIDE = (places.REPO / "docs/guides/shell.md").read_text("utf-8")
 
@@ -54,6 +54,20 @@ def test_tutorial_is_true(bash, home, mountpoint):
 def test_guide_to_your_own_table_is_true(bash, mountpoint):
     text = text_of("docs/guides/your-own-table.md")
     assert transcripts.find_differences(text, bash(DDBFS_MAP=None), mountpoint) == []
+    assert not mounts.is_mounted(mountpoint)
+
+
+def test_guide_to_yesterday_is_true(home, mountpoint, tmp_path, proxy):
+    """No line sends a request."""
+    needs("jq")
+    transcripts.add_ddbfs(home)
+    text = text_of("docs/guides/look-at-yesterday.md")
+    start = tmp_path / "yesterday"
+    start.mkdir()
+    file = snapshots.sample(start / "orders.ddb")
+    bash = transcripts.Bash(home.environment({"TZ": "UTC", "DDBFS_SNAPSHOT": file}), tmp_path, start)
+    assert len(list(transcripts.steps_of(text))) > 10
+    assert transcripts.find_differences(text, bash, mountpoint, proxy) == []
     assert not mounts.is_mounted(mountpoint)
 
 

@@ -176,7 +176,78 @@ static void test_write_is_iso_in_utc(void)
     CHECK_INT(instant_parse(buf_span(&out)).ms, NOON_MS);
 }
 
+/* The beginning of a time is that time up to its end. */
+static void test_a_prefix_includes_its_end(void)
+{
+    static const struct {
+        const char *text, *end;
+    } rows[] = {
+        {"2026", "2026-12-31T23:59:59.999Z"},
+        {"2026-02", "2026-02-28T23:59:59.999Z"},
+        {"2028-02", "2028-02-29T23:59:59.999Z"},
+        {"2026-12", "2026-12-31T23:59:59.999Z"},
+        {"2026-12-31", "2026-12-31T23:59:59.999Z"},
+        {"2026-11-02T06", "2026-11-02T06:59:59.999Z"},
+        {"2026-11-02T06Z", "2026-11-02T06:59:59.999Z"},
+        {"2026-11-02 06:05", "2026-11-02T06:05:59.999Z"},
+        {"2026-11-02T06:05:04", "2026-11-02T06:05:04.999Z"},
+        {"2026-11-02T06:05:04Z", "2026-11-02T06:05:04.999Z"},
+        {"2026-11-02T06:05:04+02:00", "2026-11-02T04:05:04.999Z"},
+        {"2026-11-02T06:05:04.1", "2026-11-02T06:05:04.199Z"},
+        {"2026-11-02T06:05:04.12Z", "2026-11-02T06:05:04.129Z"},
+        {"2026-11-02T06:05:04.123Z", "2026-11-02T06:05:04.123Z"},
+        {"2026-11-02T06:05:04.000Z", "2026-11-02T06:05:04Z"},
+        {"2026-11-02T06:05:04.123456Z", "2026-11-02T06:05:04.123Z"},
+        {"1969-12-31", "1969-12-31T23:59:59.999Z"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEAN_UP(buf_clean_up) struct buf end = {0};
+        int64_t last_ms = 0;
+        CHECK(instant_parse_prefix(span_text(rows[i].text), &last_ms));
+        instant_write_exact(&end, last_ms);
+        CHECK_TEXT(buf_text(&end), rows[i].end);
+    }
+}
+
+static void test_a_part_of_a_field_is_no_prefix(void)
+{
+    static const char *const texts[] = {"",
+                                        "2",
+                                        "202",
+                                        "2026-",
+                                        "2026-1",
+                                        "2026-13",
+                                        "2026-00",
+                                        "2026-11-",
+                                        "2026-11-31",
+                                        "2026-11-00",
+                                        "2026-02-29",
+                                        "2026-11-02T",
+                                        "2026-11-02T6",
+                                        "2026-11-02T24",
+                                        "2026-11-02T06:",
+                                        "2026-11-02T06:60",
+                                        "2026-11-02T06:05:",
+                                        "2026-11-02T06:05:04.",
+                                        "2026-11-02T06:05:04.Z",
+                                        "2026Z",
+                                        "2026-11-02Z",
+                                        "2026-11-02+02:00",
+                                        "2026-11-02T06:05:04+",
+                                        "now",
+                                        "2026-11-02T06:05:04x",
+                                        "2026-11-02T06:05:04ZZ",
+                                        "20261102",
+                                        " 2026"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        int64_t last_ms;
+        CHECK(!instant_parse_prefix(span_text(texts[i]), &last_ms));
+    }
+}
+
 static const struct check_test tests[] = {
+    {"a_prefix_includes_its_end", test_a_prefix_includes_its_end},
+    {"a_part_of_a_field_is_no_prefix", test_a_part_of_a_field_is_no_prefix},
     {"iso_with_zulu", test_iso_with_zulu},
     {"iso_with_fractions", test_iso_with_fractions},
     {"iso_with_a_zone", test_iso_with_a_zone},
