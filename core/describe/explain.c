@@ -389,7 +389,6 @@ static bool explain_write_deletion_info(const struct tree *tree, const struct pl
 {
     CLEAN_UP(explain_clean_up) struct explanation explanation = {0};
     CLEAN_UP(explain_words_clean_up) struct explain_words words = {0};
-    CLEAN_UP(buf_clean_up) struct buf deleted = {0};
     if (!explain_init(&explanation, tree, place, NULL) ||
         !explain_find_words(&words, tree, place, &explanation))
         return false;

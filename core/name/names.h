@@ -20,7 +20,7 @@ struct place_options {
     const struct scan_limits *scan; /* NULL: nothing is ever scanned; else the partition keys of a
                                      * table that has no map are listed so */
     bool table_is_file; /* LIST@table is a file of the first columns that fit; else a directory */
-    bool omit_placeholders; /* listings show none; they can be looked up all the same */
+    bool omit_placeholders;        /* listings show none; they can be looked up all the same */
     const struct moments *moments; /* of environments (core/read/moments.h); NULL: none has any */
 };
 

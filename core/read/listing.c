@@ -609,6 +609,20 @@ static bool listing_start_next_page(struct tree_listing *listing, struct error *
                : listing_request_tables(listing, listing->place, listing_take_names, why);
 }
 
+/* Partition keys: of a snapshot page by page, else of a Scan that is complete. */
+static bool listing_start_keys(struct tree_listing *listing, struct error *why)
+{
+    if (listing->place->is_snapshot)
+        return listing_start_next_page(listing, why);
+    if (listing->scan) {
+        listing_deliver_keys(listing);
+        return true;
+    }
+    listing->scan_wait =
+        key_scan_start(listing->tree, listing->place, listing_take_scan, listing, why);
+    return listing->scan_wait;
+}
+
 void listing_work(struct tree_listing *listing)
 {
     struct error why;
@@ -646,17 +660,7 @@ void listing_work(struct tree_listing *listing)
         ok = listing_start_versions(listing, &why);
         break;
     case LISTING_SCAN:
-        if (listing->place->is_snapshot) {
-            ok = listing_start_next_page(listing, &why);
-            break;
-        }
-        if (listing->scan) {
-            listing_deliver_keys(listing);
-            break;
-        }
-        listing->scan_wait =
-            key_scan_start(listing->tree, listing->place, listing_take_scan, listing, &why);
-        ok = listing->scan_wait;
+        ok = listing_start_keys(listing, &why);
         break;
     case LISTING_CONTENTS:
         ok = listing_start_slice(listing, &why);

@@ -376,7 +376,8 @@ static void drafting_scan_table(struct drafting *drafting, struct drafting_table
 static const char *drafting_snapshot(struct drafting *drafting)
 {
     const struct options *options = drafting->app.options;
-    const char *name = options->snapshot_count == 1 ? options->snapshots[0] : drafting->app.snapshot;
+    const char *name =
+        options->snapshot_count == 1 ? options->snapshots[0] : drafting->app.snapshot;
     char *whole = name ? realpath(name, NULL) : NULL;
     const char *copy = whole ? arena_text(&drafting->arena, span_text(whole)) : NULL;
     free(whole);
