@@ -114,11 +114,17 @@ static bool page_attributes_find_projected(struct page_attributes *projected,
     return true;
 }
 
-struct page_wanted {
-    struct page_attributes *attributes;
+struct page_lookup {
     const struct page_attributes *projected;
-    size_t count; /* first they are only counted */
+    struct span missing; /* the first attribute that is not among them */
 };
+
+static bool page_attributes_look_up(void *arg, struct span attribute)
+{
+    struct page_lookup *lookup = arg;
+    lookup->missing = attribute;
+    return page_attributes_have(lookup->projected, attribute);
+}
 
 static bool page_attributes_count_one(void *arg, struct span attribute)
 {
@@ -130,20 +136,16 @@ static bool page_attributes_count_one(void *arg, struct span attribute)
 
 static bool page_attributes_add_one(void *arg, struct span attribute)
 {
-    struct page_wanted *wanted = arg;
-    if (page_attributes_have(wanted->projected, attribute))
-        page_attributes_add(wanted->attributes, attribute);
+    page_attributes_add(arg, attribute);
     return true;
 }
 
 /* Beside READ's own attributes those of its conditions and of the key, as a source returns them. */
 static bool page_attributes_find_wanted(struct page_attributes *wanted,
-                                        const struct page_attributes *projected,
                                         const struct snapshot_table *table, const struct read *read,
                                         struct arena *arena)
 {
     size_t most = read->attribute_count + read->where_count + QUERY_MOST_COLUMNS;
-    struct page_wanted of = {wanted, projected, 0};
     for (size_t i = 0; i < read->filter_count; i++)
         cond_each_attribute(&read->filter[i], page_attributes_count_one, &most);
     wanted->list = arena_array(arena, most, sizeof *wanted->list);
@@ -158,9 +160,25 @@ static bool page_attributes_find_wanted(struct page_attributes *wanted,
     for (size_t i = 0; i < read->own_key_count; i++)
         page_attributes_add(wanted, read->own_key[i]);
     for (size_t i = 0; i < read->filter_count; i++)
-        cond_each_attribute(&read->filter[i], page_attributes_add_one, &of);
+        cond_each_attribute(&read->filter[i], page_attributes_add_one, wanted);
     if (read->kind == READ_ITEMS)
         page_attributes_add_keys(wanted, &table->info->keys);
+    return true;
+}
+
+/* The service refuses such a filter, and does not take the attribute for missing. */
+static bool page_attributes_have_filter(const struct page_attributes *projected,
+                                        const struct snapshot_table *table, const struct read *read,
+                                        struct error *err)
+{
+    struct page_lookup lookup = {.projected = projected};
+    for (size_t i = 0; i < read->filter_count; i++)
+        if (!cond_each_attribute(&read->filter[i], page_attributes_look_up, &lookup))
+            return error_set(
+                err, ERROR_INVALID,
+                "the filter uses the attribute %.*s, which the index %s of %s does not "
+                "have; filter the items themselves",
+                (int)lookup.missing.size, lookup.missing.data, read->index, table->name);
     return true;
 }
 
@@ -172,6 +190,8 @@ bool page_attributes_find(struct page_attributes *attributes, const struct snaps
     *attributes = (struct page_attributes){0};
     if (!page_attributes_find_projected(&projected, table, index, arena))
         return error_no_memory(err);
+    if (!page_attributes_have_filter(&projected, table, read, err))
+        return false;
     for (size_t i = 0; i < read->attribute_count && !projected.all; i++) {
         struct span name = read->attributes[i];
         if (page_attributes_have(&projected, name))
@@ -188,8 +208,7 @@ bool page_attributes_find(struct page_attributes *attributes, const struct snaps
         *attributes = projected;
         return true;
     }
-    return page_attributes_find_wanted(attributes, &projected, table, read, arena) ||
-           error_no_memory(err);
+    return page_attributes_find_wanted(attributes, table, read, arena) || error_no_memory(err);
 }
 
 /* Checks. */
