@@ -12,6 +12,7 @@
 #include "core/dynamo/request_print.h"
 #include "core/import/s3_input.h"
 #include "core/net/http.h"
+#include "core/recording/recording.h"
 #include "core/source/batching.h"
 #include "core/source/ranges.h"
 
@@ -36,8 +37,19 @@ struct resolved_settings {
     struct list_node node;      /* in one of SOURCES' lists */
 };
 
+/* An environment, and a source that the recording has for it. */
+struct recorded_environment {
+    struct list_node node;
+    uint64_t number; /* of the source */
+    size_t size;
+    char name[];
+};
+
 struct sources {
     struct sources_options options;
+    struct recorder *recorder; /* owned; NULL: nothing is recorded */
+    bool records_secrets, has_passed_over;
+    struct list recorded;        /* of struct recorded_environment, owned */
     bool hedges;                 /* of sources that are opened from now on */
     struct profiles profiles;    /* as of their last reading */
     struct transport *transport; /* NULL until the first is opened */
@@ -109,6 +121,9 @@ void sources_destroy(struct sources *sources)
     snapshots_destroy(sources->snapshots);
     LIST_EACH_SAFE (struct open_source, each, &sources->opened, node)
         sources_close_one(each);
+    recorder_destroy(sources->recorder);
+    LIST_EACH_SAFE (struct recorded_environment, each, &sources->recorded, node)
+        free(each);
     sources_free_all(&sources->current);
     sources_free_all(&sources->retired);
     sso_tokens_destroy(sources->tokens);
@@ -329,6 +344,17 @@ static bool sources_stack(struct sources *sources, struct open_source *opened,
     if (!source)
         return error_no_memory(err);
     opened->source = source;
+    if (sources->recorder)
+        source = recording_new(&(struct recording_options){
+            .source = source,
+            .recorder = sources->recorder,
+            .clock = loop_clock(options->loop),
+            .number = (unsigned)sources->opened_count + 1,
+            .show_secrets = sources->records_secrets,
+        });
+    if (!source)
+        return error_no_memory(err);
+    opened->source = source;
     if (!source_is_stacked(source))
         return error_set(err, ERROR_INVALID,
                          "the layers of a source are in the wrong order; this is a bug of ddbfs; "
@@ -412,14 +438,81 @@ struct snapshots *sources_snapshots(struct sources *sources)
     return sources->snapshots;
 }
 
+/* The recording gets each pair of an environment and a source once. */
+static void sources_record_environment(struct sources *sources, const struct place *place,
+                                       const struct source *source)
+{
+    CLEAN_UP(buf_clean_up) struct buf settings = {0};
+    struct span name = place->environment ? place->environment_name : span_text("");
+    LIST_EACH (struct recorded_environment, each, &sources->recorded, node)
+        if (each->number == source->number && span_equal(span_of(each->name, each->size), name))
+            return;
+    struct recorded_environment *added = malloc(sizeof *added + name.size);
+    sources_describe(sources, place, &settings);
+    if (!added || settings.failed) {
+        free(added);
+        recorder_lack_memory(sources->recorder);
+        return;
+    }
+    *added = (struct recorded_environment){.number = source->number, .size = name.size};
+    if (name.size > 0)
+        memcpy(added->name, name.data, name.size);
+    list_append(&sources->recorded, &added->node);
+    recording_add_environment(sources->recorder, loop_clock(sources->options.loop), name,
+                              (unsigned)source->number, buf_span(&settings));
+}
+
+/* A snapshot is a file already. */
+static void sources_pass_over(struct sources *sources)
+{
+    if (sources->recorder && !sources->has_passed_over)
+        log_line(sources->options.log, LOG_LEVEL_WARNING,
+                 "items of snapshots are not in the recording %s",
+                 recorder_file(sources->recorder));
+    sources->has_passed_over = true;
+}
+
 /* Another kind of source is another branch here and in sources_describe, and a line in KINDS. */
 struct source *sources_for(void *arg, const struct place *place, struct error *err)
 {
     struct sources *sources = arg;
-    if (snapshots_have(sources->snapshots, place))
+    if (snapshots_have(sources->snapshots, place)) {
+        sources_pass_over(sources);
         return snapshots_source(sources->snapshots, place, err);
+    }
     struct open_source *opened = sources_opened_for(sources, place->environment, err);
+    if (opened && sources->recorder)
+        sources_record_environment(sources, place, opened->source);
     return opened ? opened->source : NULL;
+}
+
+bool sources_record(struct sources *sources, const struct sources_recording *records,
+                    struct error *err)
+{
+    const struct recording_about about = {.map = records->map,
+                                          .map_name = records->map_name,
+                                          .suffix = records->suffix,
+                                          .show_secrets = records->show_secrets};
+    sources->records_secrets = records->show_secrets;
+    sources->recorder =
+        recorder_open(records->file, &about, sources->options.loop, sources->options.log, err);
+    return sources->recorder;
+}
+
+bool sources_end_recording(struct sources *sources)
+{
+    return !sources->recorder || recorder_finish(sources->recorder);
+}
+
+struct sources_recorded sources_recorded(const struct sources *sources)
+{
+    struct sources_recorded recorded = {0};
+    if (!sources->recorder)
+        return recorded;
+    recorded.file = recorder_file(sources->recorder);
+    recorded.responses = recorder_count(sources->recorder);
+    recorder_check(sources->recorder, &recorded.stopped);
+    return recorded;
 }
 
 struct aws_session *sources_session(struct sources *sources,

@@ -42,6 +42,30 @@ void sources_go_offline(struct sources *sources);
 /* Sources that are opened from now on send late GetItems twice: for mounts. */
 void sources_hedge(struct sources *sources);
 
+/* Records all responses in FILE, which is new or a recording (docs/snapshot.md). To be called
+ * before the first source is opened. The texts of RECORDS are borrowed for the time of the call.
+ * False with ERR filled. */
+struct sources_recording {
+    const char *file;
+    const char *map;      /* its text; NULL: none */
+    const char *map_name; /* its file */
+    const char *suffix;
+    bool show_secrets;
+};
+bool sources_record(struct sources *sources, const struct sources_recording *records,
+                    struct error *err);
+/* Writes all to the recording, and closes it. False if it has stopped before: the log has the
+ * reason. True without a recording. */
+bool sources_end_recording(struct sources *sources);
+
+/* The recording, for status; FILE is NULL without one. */
+struct sources_recorded {
+    const char *file; /* borrowed */
+    uint64_t responses;
+    struct error stopped; /* with a kind: it has stopped */
+};
+struct sources_recorded sources_recorded(const struct sources *sources);
+
 /* The counts of all sources together, with operations of count 0. */
 struct source_stats sources_stats(const struct sources *sources);
 

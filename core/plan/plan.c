@@ -150,6 +150,13 @@ static bool plan_add_selection(struct plan *plan, struct error *err)
     return true;
 }
 
+/* A recording masks the table's secrets. */
+static void plan_name_secrets(const struct plan *plan, struct read *read)
+{
+    read->secrets = (const char *const *)plan->table->secrets;
+    read->secret_count = plan->table->secret_count;
+}
+
 static bool plan_make_query(struct plan *plan, struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
@@ -162,6 +169,9 @@ static bool plan_make_query(struct plan *plan, struct error *err)
     plan->query->descending = pattern->descending;
     plan->query->consistent = pattern->consistent;
     plan_project_query(plan);
+    plan->query->whole = plan->query->attribute_count == 0 &&
+                         (!pattern->index || pattern->index->projects == PROJECTS_ALL);
+    plan_name_secrets(plan, plan->query);
     return plan_add_conds(plan, pattern->where, pattern->where_count, read_add_where, err) &&
            plan_add_conds(plan, pattern->filter, pattern->filter_count, read_add_filter, err) &&
            plan_add_selection(plan, err) && (!read_failed(plan->query) || error_no_memory(err));
@@ -568,8 +578,10 @@ struct read *plan_items(const struct plan *plan, const struct key *keys, size_t 
     }
     if (read && plan->counts && plan->query->limit == 0)
         plan_project_counted(plan, read);
-    if (read)
+    if (read) {
         read->consistent = pattern->consistent;
+        plan_name_secrets(plan, read);
+    }
     if (read && !read_failed(read))
         return read;
     read_destroy(read);

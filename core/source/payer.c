@@ -77,3 +77,8 @@ void payer_refund(struct payer *payer, double units)
     if (payer && payer->ops->give_back && units > 0)
         payer->ops->give_back(payer, units);
 }
+
+struct span payer_path(const struct payer *payer)
+{
+    return payer && payer->ops->path ? payer->ops->path(payer) : span_text("");
+}

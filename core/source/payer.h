@@ -10,6 +10,7 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/list.h"
+#include "core/base/span.h"
 #include "core/json/writer.h"
 
 /* RCU that requests have consumed: those that responses state, and an upper bound of those that no
@@ -87,6 +88,9 @@ struct payer_ops {
     enum payer_word (*set_aside)(struct payer *payer, double least, double most,
                                  struct payer_turn *turn, struct error *err);
     void (*give_back)(struct payer *payer, double units);
+
+    /* The user's path that the requests are sent for, borrowed; for recordings. May be NULL. */
+    struct span (*path)(const struct payer *payer);
 };
 
 /* PAYER may be NULL for all of them: no payer. */
@@ -97,5 +101,6 @@ double payer_left(const struct payer *payer);
 enum payer_word payer_set_aside(struct payer *payer, double least, double most,
                                 struct payer_turn *turn, struct error *err);
 void payer_refund(struct payer *payer, double units);
+struct span payer_path(const struct payer *payer); /* empty: not known */
 
 #endif

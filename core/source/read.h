@@ -77,6 +77,12 @@ struct read {
 
     struct span *attributes; /* only these top-level attributes; none: all */
     size_t attribute_count;
+
+    /* For recordings; no part of its identity: */
+    bool whole;                 /* READ_QUERY: each item comes with all of its attributes */
+    const char *const *secrets; /* top-level attributes whose values must not reach a disk */
+    size_t secret_count;
+
     bool consistent;
     bool once; /* the read is optional: a failed request is not repeated */
     uint32_t segment,

@@ -93,7 +93,7 @@ struct source {
 };
 
 /* The order in which core/sources.c stacks sources, from the service outwards. */
-enum source_layer { SOURCE_SERVICE, SOURCE_BATCHING, SOURCE_RANGES };
+enum source_layer { SOURCE_SERVICE, SOURCE_BATCHING, SOURCE_RANGES, SOURCE_RECORDING };
 
 /* One Read under way. Each source embeds it, first, in a struct of its own. */
 struct source_call {

@@ -167,6 +167,21 @@ bool app_open(struct app *app, const struct options *options, size_t cache_bytes
     return false;
 }
 
+/* False if the recording that the options name can't begin. */
+static bool app_record(struct app *app, struct error *err)
+{
+    const struct options *options = app->options;
+    bool has_map = !map_is_none(app->map);
+    const struct sources_recording records = {
+        .file = options->record,
+        .map = has_map ? app->map->text : NULL,
+        .map_name = has_map ? app->map->file : NULL,
+        .suffix = options->suffix,
+        .show_secrets = options->show_secrets,
+    };
+    return !options->record || sources_record(app->sources, &records, err);
+}
+
 bool app_start(struct app *app, const struct options *options, const struct map *map,
                size_t cache_bytes)
 {
@@ -180,6 +195,7 @@ bool app_start(struct app *app, const struct options *options, const struct map 
     if (ok && options->scan_limited && !options->allow_scan)
         ok = error_set(&why, ERROR_INVALID,
                        "--scan-limit has no effect without --allow-scan; add it");
+    ok = ok && app_record(app, &why);
     if (!ok) {
         app_report_error(app, NULL, &why);
         return false;
@@ -214,6 +230,8 @@ void app_show_progress(struct app *app)
 void app_clean_up(struct app *app)
 {
     progress_end(app->progress);
+    if (app->sources && !sources_end_recording(app->sources))
+        app->status = EXIT_FAILURE;
     catalog_destroy(app->catalog);
     sources_destroy(app->sources);
     walks_destroy(app->walks);

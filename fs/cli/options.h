@@ -90,6 +90,7 @@ struct options {
     const char *suffix;
     const char *environment;      /* of the map; NULL: all */
     const char *ledger;           /* of `mount`: a file; NULL: none */
+    const char *record;           /* a recording to write; NULL: none */
     const char *spool;            /* of `mount`: a folder, or "no"; NULL: the default */
     const char *from;             /* of `map`: a model to import */
     const char *onto;             /* of `import`: a snapshot to extend; NULL: a new one */

@@ -24,10 +24,16 @@ enum { LARGE_BLOCK = 8 << 20, FREE_MEMORY = 8 << 20 };
 /* --confirm-above: a filter or a count may read far more than it prints. The user is prompted only
  * at the terminal where the command was typed; a script is never prompted. */
 struct path_budget {
-    struct payer payer; /* first: a struct payer * is cast to this; pays for all requests */
-    double rcu;         /* consumed so far */
-    double allowed;     /* before the next prompt; 0: unlimited */
-    bool refused;       /* also for all later paths */
+    double rcu;     /* consumed so far */
+    double allowed; /* before the next prompt; 0: unlimited */
+    bool refused;   /* also for all later paths */
+};
+
+/* Pays for the requests of one path, from the budget of all. */
+struct path_payer {
+    struct payer payer; /* first: a struct payer * is cast to this */
+    struct path_budget *budget;
+    const char *path; /* as typed */
 };
 
 struct path_queue {
@@ -43,29 +49,43 @@ struct path_queue {
     struct path_turn *window;          /* owned: path I is at I % SIDE_BY_SIDE */
     const struct selection *selection; /* of every path, which is a listing then; or NULL */
     struct path_budget budget;
-    struct loop_timer *timer; /* will advance the queue; or NULL */
+    struct path_payer *payers; /* owned: of each path */
+    struct loop_timer *timer;  /* will advance the queue; or NULL */
 };
 
-static void path_budget_charge(struct payer *payer, const struct expense *expense)
+static void path_payer_charge(struct payer *payer, const struct expense *expense)
 {
-    ((struct path_budget *)payer)->rcu += expense->spent.units + expense->spent.doubted;
+    ((struct path_payer *)payer)->budget->rcu += expense->spent.units + expense->spent.doubted;
 }
 
-static void path_budget_release(struct payer *payer)
+static void path_payer_release(struct payer *payer)
 {
     (void)payer;
+}
+
+static struct span path_payer_path(const struct payer *payer)
+{
+    return span_text(((const struct path_payer *)payer)->path);
+}
+
+/* False when memory ran out. */
+static bool path_queue_add_payers(struct path_queue *queue)
+{
+    static const struct payer_ops ops = {
+        .charge = path_payer_charge, .release = path_payer_release, .path = path_payer_path};
+    queue->payers = calloc((size_t)queue->count, sizeof *queue->payers);
+    for (int i = 0; queue->payers && i < queue->count; i++)
+        queue->payers[i] = (struct path_payer){{&ops, 1}, &queue->budget, queue->paths[i]};
+    return queue->payers;
 }
 
 /* A typed command leads the foreground process group of the terminal. The commands of a script are
  * in the script's group; a command in the background would be stopped by a prompt. */
 static void path_budget_init(struct path_budget *budget, const struct options *options)
 {
-    static const struct payer_ops ops = {.charge = path_budget_charge,
-                                         .release = path_budget_release};
     bool typed = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && getpgrp() == getpid() &&
                  tcgetpgrp(STDIN_FILENO) == getpgrp();
-    *budget =
-        (struct path_budget){.payer = {&ops, 1}, .allowed = typed ? options->confirm_above : 0};
+    *budget = (struct path_budget){.allowed = typed ? options->confirm_above : 0};
 }
 
 /* Whether reading PLACE may require a confirmation. */
@@ -211,10 +231,11 @@ static void path_queue_start_next(struct path_queue *queue)
     turn->log = (struct log){queue->app->log.level, path_queue_write_log, turn};
     turn->tree = queue->app->tree;
     turn->tree.log = &turn->log;
+    turn->tree.payer = &queue->payers[queue->started].payer;
     queue->started++;
     bool through = queue->ops->follows_links && queue->ops->follows_links(queue->app->options);
     turn->resolution = (through ? tree_resolve_through : tree_resolve)(
-        &turn->app->tree, NULL, span_text(turn->path), path_queue_take_place, turn);
+        &turn->tree, NULL, span_text(turn->path), path_queue_take_place, turn);
     if (!turn->resolution) {
         error_no_memory(&why);
         turn_end(turn, &why);
@@ -355,7 +376,12 @@ int path_queue_command(const struct options *options, char **paths, int count, i
     mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
     mallopt(M_TRIM_THRESHOLD, FREE_MEMORY);
     bool ready = app_init_any(&app, &mounted.options, COMMAND_CACHE_BYTES);
-    app.tree.payer = &queue.budget.payer;
+    if (ready && !path_queue_add_payers(&queue)) {
+        struct error why;
+        error_no_memory(&why);
+        app_report_error(&app, NULL, &why);
+        ready = false;
+    }
     /* No page may be under way when the user is prompted. */
     app.tree.page_by_page =
         queue.budget.allowed > 0 && (options->where || options->count || options->confirm_given);
@@ -368,6 +394,7 @@ int path_queue_command(const struct options *options, char **paths, int count, i
     else if (!selection.filter || path_queue_parse_filter(&app, &arena, &filter))
         path_queue_run(&queue);
     app_clean_up(&app);
+    free(queue.payers);
     mounted_paths_clean_up(&mounted);
     return app.status;
 }

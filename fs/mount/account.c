@@ -207,6 +207,11 @@ static void account_end(struct account *account)
     list_remove(&account->node);
 }
 
+static struct span account_on_path(const struct payer *payer)
+{
+    return buf_span(&((const struct account *)payer)->path);
+}
+
 static void account_on_release(struct payer *payer)
 {
     struct account *account = (struct account *)payer;
@@ -230,8 +235,8 @@ static void account_on_log_line(void *arg, enum log_level level, const char *lin
 
 struct account *account_new(struct mount *mount, pid_t pid, struct span path)
 {
-    static const struct payer_ops ops = {account_on_charge, account_on_release, account_on_left,
-                                         account_on_reserve, account_on_refund};
+    static const struct payer_ops ops = {account_on_charge,  account_on_release, account_on_left,
+                                         account_on_reserve, account_on_refund,  account_on_path};
     struct account *account = calloc(1, sizeof *account);
     if (!account)
         return NULL;

@@ -102,6 +102,24 @@ static void control_add_budgets(const struct mount *mount, struct json_writer *j
     json_writer_end(json);
 }
 
+/* null without a recording. */
+static void control_add_recording(const struct mount *mount, struct json_writer *json)
+{
+    struct sources_recorded recorded = sources_recorded(mount->app->sources);
+    if (!recorded.file) {
+        json_writer_add_null(json, "recording");
+        return;
+    }
+    json_writer_begin_object(json, "recording", JSON_SPACED);
+    json_writer_add_text(json, "file", recorded.file);
+    json_writer_add_integer(json, "responses", (int64_t)recorded.responses);
+    if (recorded.stopped.kind == ERROR_NONE)
+        json_writer_add_null(json, "stopped");
+    else
+        json_writer_add_text(json, "stopped", recorded.stopped.text);
+    json_writer_end(json);
+}
+
 static void control_write_stats(const struct mount *mount, struct buf *out)
 {
     struct counter counters[COUNTERS];
@@ -117,6 +135,7 @@ static void control_write_stats(const struct mount *mount, struct buf *out)
     json_writer_end(&json);
     for (size_t i = 0; i < COUNTERS; i++)
         control_add_number(&json, counters[i].name, counters[i].value);
+    control_add_recording(mount, &json);
     control_add_programs(mount, &json);
     control_add_patterns(mount, &json);
     control_add_waiting(mount, &json);

@@ -357,6 +357,8 @@ static int daemon_serve(const struct daemon_start *start, int ready_fd)
         app.log.write = journal_write;
         app.log.arg = daemon.mount.journal;
         status = loop_run(app.loop) && daemon.mount.greeted ? EXIT_SUCCESS : EXIT_FAILURE;
+        if (!sources_end_recording(app.sources)) /* the journal gets the reason */
+            status = EXIT_FAILURE;
         app.log.level = LOG_LEVEL_ERROR; /* the journal goes before the sources */
     }
     daemon_stop(&daemon);

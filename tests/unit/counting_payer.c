@@ -58,7 +58,7 @@ static void give_back(struct payer *payer, double units)
 
 void counting_payer_init(struct counting_payer *counting)
 {
-    static const struct payer_ops ops = {charge, release, left, set_aside, give_back};
+    static const struct payer_ops ops = {charge, release, left, set_aside, give_back, NULL};
     *counting = (struct counting_payer){.payer = {&ops, 1}, .most = INFINITY};
 }
 

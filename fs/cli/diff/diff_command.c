@@ -269,6 +269,8 @@ int diff_command(const struct options *options, int argc, char **argv)
         if (app_init_any(&app, &mounted.options, COMMAND_CACHE_BYTES))
             status = diff_compare_all(&app, argv[0], argv[1]);
         app_clean_up(&app);
+        if (app.status != EXIT_SUCCESS)
+            status = DIFF_TROUBLE;
     }
     mounted_paths_clean_up(&mounted);
     return fflush(stdout) == 0 && !ferror(stdout) ? status : DIFF_TROUBLE;
