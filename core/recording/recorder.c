@@ -49,9 +49,10 @@ static void recorder_stop(struct recorder *recorder, const struct error *why)
 {
     if (recorder->failure.kind != ERROR_NONE)
         return;
-    error_set(&recorder->failure, why->kind,
-              "the recording %s has stopped: %s; later responses are not in it, and reading goes on",
-              recorder->name, why->text);
+    error_set(
+        &recorder->failure, why->kind,
+        "the recording %s has stopped: %s; later responses are not in it, and reading goes on",
+        recorder->name, why->text);
     recorder_free_all(&recorder->waiting);
     recorder->bytes -= recorder->waiting_bytes;
     recorder->waiting_bytes = 0;

@@ -9,8 +9,8 @@
 
 struct recorder;
 
-/* Opens FILE, or creates it, and starts the thread: to be called after the process has forked. LOG may be NULL. All is borrowed but the texts
- * of ABOUT. NULL with ERR filled. */
+/* Opens FILE, or creates it, and starts the thread: to be called after the process has forked. LOG
+ * may be NULL. All is borrowed but the texts of ABOUT. NULL with ERR filled. */
 struct recorder *recorder_open(const char *file, const struct recording_about *about,
                                struct loop *loop, const struct log *log, struct error *err);
 

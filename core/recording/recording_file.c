@@ -86,7 +86,8 @@ struct recording_file {
     struct statement *statements[FILE_STATEMENTS]; /* owned */
     int64_t *sources; /* owned: the numbers in the file, by those of this process; 0: not known */
     size_t source_count;
-    struct list tables; /* of struct file_table, owned */
+    struct list tables;   /* of struct file_table, owned */
+    struct error failure; /* with a kind: nothing more is added */
 };
 
 bool recording_file_check(struct database *database, bool *is_recording, struct error *err)
@@ -189,7 +190,10 @@ struct recording_file *recording_file_open(const char *file, const struct record
      * read the file meanwhile. */
     bool ok =
         recording->database &&
-        database_run(recording->database, "PRAGMA cache_spill = 0; BEGIN IMMEDIATE", err) &&
+        database_run(recording->database,
+                     "PRAGMA cache_spill = 0;"
+                     " PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE",
+                     err) &&
         file_prepare(recording->database, err) && file_add_run(recording, about, now_ms, err) &&
         file_prepare_statements(recording, err) && database_run(recording->database, "COMMIT", err);
     if (ok)
@@ -585,7 +589,7 @@ static bool file_add_page(struct recording_file *recording, const struct recorde
     size_t count = 0;
     int64_t body = 0;
     struct span content = recorded->body;
-    if (recorded->is_typed) {
+    if (recorded->is_typed && content.size > 0) {
         if (!file_add_items(recording, recorded, &count, &items, err))
             return false;
         content = buf_span(&items);
@@ -595,7 +599,7 @@ static bool file_add_page(struct recording_file *recording, const struct recorde
     return file_add_response(recording, recorded, NULL, count, body, err);
 }
 
-/* The item of KEY among those of ARRAY; absent if there is none, or memory ran out (ARENA is failed
+/* The item of KEY among those of ARRAY, if several were requested; absent if there is none, or memory ran out (ARENA is failed
  * then). */
 static struct json file_find_item(struct json array, const struct key *key, struct arena *arena)
 {
@@ -626,7 +630,8 @@ static bool file_add_key(struct recording_file *recording, const struct recorded
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     int64_t body = 0;
-    struct json item = file_find_item(items, &key->key, &arena);
+    struct json item = recorded->key_count == 1 ? json_first(items)
+                                                : file_find_item(items, &key->key, &arena);
     if (arena.failed)
         return error_no_memory(err);
     if (recorded->error.size > 0)
@@ -698,16 +703,23 @@ static bool file_add_one(struct recording_file *recording, const struct recorded
     return file_add_page(recording, recorded, err) && file_describe(recording, recorded, err);
 }
 
+/* After a failure nothing is added, so that no response is missing between others. */
 bool recording_file_add(struct recording_file *recording, const struct list *list,
                         struct error *err)
 {
-    bool ok = database_run(recording->database, "BEGIN IMMEDIATE", err);
+    struct error *failure = &recording->failure;
+    bool ok = failure->kind == ERROR_NONE;
+    bool begun = ok && database_run(recording->database, "BEGIN IMMEDIATE", failure);
+    ok = begun;
     LIST_EACH (struct recorded, each, list, node)
-        ok = ok && file_add_one(recording, each, err);
-    ok = ok && database_run(recording->database, "COMMIT", err);
-    if (!ok)
+        ok = ok && file_add_one(recording, each, failure);
+    ok = ok && database_run(recording->database, "COMMIT", failure);
+    if (ok)
+        return true;
+    if (begun)
         database_run(recording->database, "ROLLBACK", NULL);
-    return ok;
+    *err = *failure;
+    return false;
 }
 
 bool recording_file_end(struct recording_file *recording, int64_t now_ms, struct error *err)

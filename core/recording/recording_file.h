@@ -21,8 +21,8 @@ struct recording_file;
 struct recording_file *recording_file_open(const char *file, const struct recording_about *about,
                                            int64_t now_ms, struct error *err);
 
-/* Adds all of LIST (of struct recorded) in one transaction. False with ERR filled; the file is as
- * before then. */
+/* Adds all of LIST (of struct recorded) in one transaction. False with ERR filled: the file is as
+ * before, and stays so. */
 bool recording_file_add(struct recording_file *recording, const struct list *list,
                         struct error *err);
 

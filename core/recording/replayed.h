@@ -1,0 +1,78 @@
+/* Responses of a recording, found and read in the thread of a replay. */
+#ifndef DDBFS_CORE_RECORDING_REPLAYED_H
+#define DDBFS_CORE_RECORDING_REPLAYED_H
+
+#include "core/base/arena.h"
+#include "core/recording/recorded.h"
+#include "core/source/source.h"
+
+/* Facts of the whole file. The texts are owned, or NULL. */
+struct replay_facts {
+    char *map, *map_name, *suffix;
+    int64_t *moments; /* owned; the newest first */
+    size_t moment_count;
+};
+void replay_facts_clean_up(struct replay_facts *facts);
+
+/* The call that was recorded; RUN is 0 before it is found. */
+struct replayed_call {
+    int64_t run, call;
+};
+
+enum { REPLAY_WAYS = 3 };
+
+/* What is to be found. */
+struct replay_request {
+    struct arena arena;
+    enum read_kind kind;
+    struct span environment, table; /* in the arena */
+    bool counts;
+    struct request_digest ways[REPLAY_WAYS]; /* of the Read itself, then of wider ones */
+    size_t way_count;
+    struct recorded_key *keys; /* READ_ITEMS; in the arena */
+    size_t key_count;
+    struct span shape; /* likewise: see request_shape_write */
+    /* Filled by the caller: */
+    struct replayed_call call; /* of the pages before */
+    unsigned page;             /* from 1 on */
+    int64_t at_ms;
+};
+
+/* Copies what it needs of READ. False when memory ran out. To be cleaned up in either case. */
+bool replay_request_init(struct replay_request *request, const struct read *read,
+                         struct span environment);
+void replay_request_clean_up(struct replay_request *request);
+
+/* One page. All is owned by TEXT, DOC and ARENA. */
+struct replayed {
+    struct replayed_call call;
+    struct buf text;
+    struct json_doc doc;
+    struct arena arena;
+    struct json *items;
+    size_t item_count;
+    struct span *names;
+    size_t name_count;
+    struct table_info *table;
+    struct span description;
+    uint64_t counted;
+    size_t scanned;
+    bool scanned_twice, continues, more;
+};
+void replayed_clean_up(struct replayed *page);
+
+/* The file of a recording, opened for reading. Used by one thread at a time. */
+struct replay_file;
+
+/* NULL with ERR filled. */
+struct replay_file *replay_file_open(const char *file, struct error *err);
+void replay_file_close(struct replay_file *file); /* NULL is fine */
+/* False with ERR filled; FACTS are to be cleaned up in either case. */
+bool replay_file_read_facts(struct replay_file *file, struct replay_facts *facts,
+                            struct error *err);
+/* Fills PAGE, or ERR: the recorded error, or ERROR_NOT_STORED. PAGE is to be cleaned up in either
+ * case. */
+void replay_file_read(struct replay_file *file, const struct replay_request *request,
+                      struct replayed *page, struct error *err);
+
+#endif
