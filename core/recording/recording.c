@@ -243,7 +243,7 @@ static void recording_hand_over_items(struct recording_call *call, bool is_compl
     if (!items)
         return;
     buf_add_char(&call->body, ']');
-    /* Masked keys can't be told apart. */
+    /* Masked keys are all equal. */
     items->is_complete = is_complete && (items->key_name_count > 0 || items->key_count == 1);
     recording_adopt_body(items, &call->body);
     recording_hand_over(call, items);

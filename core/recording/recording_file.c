@@ -149,7 +149,7 @@ static bool file_set_fact(struct database *database, const char *name, const cha
     return ok;
 }
 
-/* Facts of earlier runs stay where this one has none. */
+/* A run without a map leaves the map of the run before. */
 static bool file_add_run(struct recording_file *recording, const struct recording_about *about,
                          int64_t now_ms, struct error *err)
 {
@@ -599,8 +599,8 @@ static bool file_add_page(struct recording_file *recording, const struct recorde
     return file_add_response(recording, recorded, NULL, count, body, err);
 }
 
-/* The item of KEY among those of ARRAY, if several were requested; absent if there is none, or memory ran out (ARENA is failed
- * then). */
+/* The item of KEY among those of ARRAY, if several were requested; absent if it has no item, or
+ * memory ran out (ARENA is failed then). */
 static struct json file_find_item(struct json array, const struct key *key, struct arena *arena)
 {
     struct span names[KEY_MAX_BASE_ATTRIBUTES];
@@ -615,7 +615,7 @@ static struct json file_find_item(struct json array, const struct key *key, stru
     return (struct json){0};
 }
 
-/* The current state of KEY, whose item has TEXT; empty: it has none. */
+/* The current state of KEY, whose item has TEXT; empty: it has no item. */
 static bool file_add_state(struct recording_file *recording, const struct recorded *recorded,
                            const struct key *key, struct span text, struct error *err)
 {
@@ -630,8 +630,8 @@ static bool file_add_key(struct recording_file *recording, const struct recorded
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     int64_t body = 0;
-    struct json item = recorded->key_count == 1 ? json_first(items)
-                                                : file_find_item(items, &key->key, &arena);
+    struct json item =
+        recorded->key_count == 1 ? json_first(items) : file_find_item(items, &key->key, &arena);
     if (arena.failed)
         return error_no_memory(err);
     if (recorded->error.size > 0)
@@ -675,7 +675,7 @@ static bool file_add_keys(struct recording_file *recording, const struct recorde
     return true;
 }
 
-/* What the service says about a table is known for the table of its items, too. */
+/* A description is also stored with the table of items. */
 static bool file_describe(struct recording_file *recording, const struct recorded *recorded,
                           struct error *err)
 {

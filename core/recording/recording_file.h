@@ -6,7 +6,7 @@
 #include "core/recording/recorded.h"
 #include "core/snapshot/database.h"
 
-/* What a replay needs to know of the program that records. The texts are borrowed. */
+/* Facts of the program that records, for its replay. The texts are borrowed. */
 struct recording_about {
     const char *map;      /* the text of the map; NULL: none */
     const char *map_name; /* its file */

@@ -23,8 +23,7 @@ const char *replay_map_name(const struct replay *replay);
 const char *replay_suffix(const struct replay *replay); /* of the names of files; may be "" */
 
 /* The seconds in which responses came, in milliseconds since 1970. NEWEST_FIRST is valid as long as
- * REPLAY. At most REPLAY_MOST_MOMENTS; of more, the newest. */
-enum { REPLAY_MOST_MOMENTS = 10000 };
+ * REPLAY. Of more than 10,000, the newest. */
 size_t replay_moments(const struct replay *replay, const int64_t **newest_first);
 
 /* The source of ENVIRONMENT ("" without a map): of each Read the newest response that came in or

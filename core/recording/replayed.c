@@ -9,7 +9,6 @@
 #include "core/base/instant.h"
 #include "core/recording/recorded_key.h"
 #include "core/recording/recording_file.h"
-#include "core/recording/replay.h"
 #include "core/snapshot/schema.h"
 #include "core/source/table_description.h"
 
@@ -481,7 +480,7 @@ static bool replay_read_versions(struct replay_file *file, const struct replay_r
     return ok && step == STATEMENT_DONE;
 }
 
-/* Appends the item of KEY to the array TEXT, unless it is proven that there is none. False with ERR
+/* Appends the item of KEY to the array TEXT, unless its absence is proven. False with ERR
  * filled. */
 static bool replay_read_key(struct replay_file *file, const struct replay_request *request,
                             const struct recorded_key *key, struct buf *text, struct error *err)

@@ -19,9 +19,9 @@ struct replayed_call {
     int64_t run, call;
 };
 
-enum { REPLAY_WAYS = 3 };
+enum { REPLAY_WAYS = 3, REPLAY_MOST_MOMENTS = 10000 };
 
-/* What is to be found. */
+/* A Read, as far as its response is looked for. */
 struct replay_request {
     struct arena arena;
     enum read_kind kind;

@@ -340,8 +340,8 @@ static void batching_close_batch(struct batch *batch)
 
 static struct batch *batching_new_batch(struct lane *lane, bool apart)
 {
-    static const struct payer_ops ops = {batching_charge, batching_release, batching_left,
-                                         batching_set_aside, batching_refund, NULL};
+    static const struct payer_ops ops = {batching_charge,    batching_release, batching_left,
+                                         batching_set_aside, batching_refund,  NULL};
     struct batch *batch = calloc(1, sizeof *batch);
     if (!batch)
         return NULL;

@@ -482,6 +482,14 @@ def each_question_is_a_line_of_the_ledger(bench):
         assert line["requests"] == 1
 
 
+@effect_of("--record")
+def responses_are_stored_in_the_recording(bench):
+    file = bench.folder / "incident.ddb"
+    bench.ddbfs("cat", "--record", file, f"{SETTINGS}")
+    with sqlite3.connect(file) as database:
+        assert database.execute("SELECT path, found FROM responses").fetchall() == [(SETTINGS, 1)]
+
+
 @effect_of("--spool")
 def spool_is_where_large_files_of_listings_are(bench):
     """In memory a file may have a quarter of 1M."""

@@ -35,7 +35,9 @@ ALLOWED = {room: set(FLOORS[:floor]) for floor, room in enumerate(FLOORS)} | {
     "core/dynamo": {"core/aws", "core/net", *FLOORS[: FLOORS.index("core/map")]},
     "core/snapshot": {*FLOORS[: FLOORS.index("core/map")]},
     "core/import": {"core/snapshot", "core/aws", "core/net", *FLOORS[: FLOORS.index("core/map")]},
-    "core": {"core/dynamo", "core/snapshot", "core/import", "core/aws", "core/net", *FLOORS},
+    "core/recording": {"core/snapshot", *FLOORS[: FLOORS.index("core/map")]},
+    "core": {"core/dynamo", "core/snapshot", "core/recording", "core/import", "core/aws", "core/net",
+             *FLOORS},  # fmt: skip
     "fs/cli": {"core", "core/import", *FLOORS},
     "fs/cli/diff": {"fs/cli", "core", *FLOORS},
     "fs/mount": {"fs/cli", "core", *FLOORS},
