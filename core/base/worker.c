@@ -12,8 +12,9 @@ struct worker {
     pthread_t thread;
     int event; /* the thread wakes the loop */
     /* Of the loop alone. */
-    size_t pending; /* jobs without DONE */
-    bool *is_gone;  /* set when the worker is destroyed from within DONE; NULL: no DONE runs */
+    size_t pending;     /* jobs without DONE */
+    unsigned finishing; /* worker_finish is under way */
+    bool is_over;       /* destroyed meanwhile: the outermost worker_finish frees it */
     pthread_mutex_t lock;
     pthread_cond_t wakes; /* the thread */
     /* Under the lock. */
@@ -60,18 +61,27 @@ static struct worker_job *worker_next_over(struct worker *worker)
     return job;
 }
 
+static void worker_free(struct worker *worker)
+{
+    loop_remove_io(worker->io);
+    if (worker->event >= 0)
+        close(worker->event);
+    pthread_cond_destroy(&worker->wakes);
+    pthread_mutex_destroy(&worker->lock);
+    free(worker);
+}
+
 static void worker_finish(struct worker *worker)
 {
     struct worker_job *job;
-    bool is_gone = false;
-    worker->is_gone = &is_gone;
-    while (!is_gone && (job = worker_next_over(worker)) != NULL) {
+    worker->finishing++;
+    while ((job = worker_next_over(worker)) != NULL) {
         if (--worker->pending == 0)
             loop_rest_io(worker->io, true);
         job->done(job);
     }
-    if (!is_gone)
-        worker->is_gone = NULL;
+    if (--worker->finishing == 0 && worker->is_over)
+        worker_free(worker);
 }
 
 static void worker_on_event(void *arg, uint32_t events)
@@ -91,16 +101,6 @@ static bool worker_start_thread(struct worker *worker)
     bool ok = pthread_create(&worker->thread, NULL, worker_work, worker) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return ok;
-}
-
-static void worker_free(struct worker *worker)
-{
-    loop_remove_io(worker->io);
-    if (worker->event >= 0)
-        close(worker->event);
-    pthread_cond_destroy(&worker->wakes);
-    pthread_mutex_destroy(&worker->lock);
-    free(worker);
 }
 
 struct worker *worker_new(struct loop *loop)
@@ -125,15 +125,13 @@ void worker_destroy(struct worker *worker)
 {
     if (!worker)
         return;
-    if (worker->is_gone)
-        *worker->is_gone = true;
     pthread_mutex_lock(&worker->lock);
     worker->stops = true;
     pthread_cond_signal(&worker->wakes);
     pthread_mutex_unlock(&worker->lock);
     pthread_join(worker->thread, NULL);
+    worker->is_over = true;
     worker_finish(worker);
-    worker_free(worker);
 }
 
 void worker_send(struct worker *worker, struct worker_job *job)

@@ -55,9 +55,9 @@ bool snapshot_page_add_row(struct snapshot_page *page, const struct snapshot_que
     struct page_row *row = snapshot_page_new_row(page);
     if (!row)
         return false;
-    buf_add_char(&page->text, page->text.size ? ',' : '[');
-    *row = (struct page_row){.offset = page->text.size, .size = item.size};
-    buf_add_span(&page->text, item);
+    buf_add_char(page->room, page->room->size ? ',' : '[');
+    *row = (struct page_row){.offset = page->room->size, .size = item.size};
+    buf_add_span(page->room, item);
     row->values = arena_array(&page->arena, query->column_count, sizeof *row->values);
     for (size_t i = 0; row->values && i < query->column_count; i++) {
         int column = (int)i + 1;
@@ -66,7 +66,7 @@ bool snapshot_page_add_row(struct snapshot_page *page, const struct snapshot_que
             is_bytes ? statement_bytes(statement, column) : statement_text(statement, column);
         row->values[i] = (struct column_value){is_bytes, arena_copy(&page->arena, bytes)};
     }
-    return !page->text.failed && !page->arena.failed;
+    return !page->room->failed && !page->arena.failed;
 }
 
 /* Attributes. */
@@ -422,12 +422,22 @@ static bool snapshot_page_set_key(struct snapshot_page *page, const struct snaps
            error_no_memory(err);
 }
 
+/* Copies the text into memory of its size. */
+static bool snapshot_page_settle(struct snapshot_page *page)
+{
+    if (buf_reserve(&page->text, page->room->size + sizeof "[]"))
+        buf_add_span(&page->text, buf_span(page->room));
+    return !page->text.failed;
+}
+
 bool snapshot_page_finish(struct snapshot_page *page, const struct snapshot_file *file,
                           const struct snapshot_table *table, const struct snapshot_query *query,
                           const struct page_attributes *attributes, const struct read *read,
                           struct error *err)
 {
     page->scanned = page->row_count;
+    if (!snapshot_page_settle(page))
+        return error_no_memory(err);
     if (!snapshot_page_parse(page, file, table, err) ||
         !snapshot_page_check(page, file, table, query, err))
         return false;

@@ -12,7 +12,8 @@ struct page_row {
 
 struct snapshot_page {
     struct page_owner owner; /* first: a pointer to it is a pointer to this */
-    struct buf text;         /* a JSON array of the items */
+    struct buf text;         /* a JSON array of the items, once they are read */
+    struct buf *room;        /* borrowed: their text until then; its memory serves the next page */
     struct json_doc doc;     /* of TEXT */
     struct arena arena;      /* of all below */
     struct page_row *rows;   /* in the arena */

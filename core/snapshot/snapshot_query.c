@@ -121,29 +121,34 @@ static bool snapshot_query_end(const struct snapshot_query *query, struct error 
     return (!query->sql.failed && !query->arena.failed) || error_no_memory(err);
 }
 
-bool snapshot_query_init_key(struct snapshot_query *query, const struct snapshot_table *table,
-                             const struct key *key, int64_t at_ms, struct error *err)
+bool snapshot_query_init_items(struct snapshot_query *query, const struct snapshot_table *table,
+                               int64_t at_ms, struct error *err)
 {
     if (!snapshot_query_begin(query, table, NULL, false, err))
         return false;
-    for (size_t i = 0; i < key->count; i++) {
-        const struct key_attribute *attribute = &key->attributes[i];
-        size_t column = schema_find_column(&table->columns, attribute->name);
-        struct column_value value;
-        if (column >= table->columns.own_count || key->count != table->columns.own_count ||
-            !column_value_of(attribute->value, table->columns.list[column].type, &query->arena,
-                             &value))
-            return query->arena.failed
-                       ? error_no_memory(err)
-                       : error_set(err, ERROR_INVALID,
-                                   "the attribute %.*s does not fit to the key of the table %s",
-                                   (int)attribute->name.size, attribute->name.data, table->name);
-        buf_printf(&query->sql, "k%zu = ", column + 1);
-        snapshot_query_bind(query, value);
-        buf_add_text(&query->sql, " AND ");
-    }
+    for (size_t i = 0; i < table->columns.own_count; i++)
+        buf_printf(&query->sql, "k%zu = ?%zu AND ", i + 1, i + 1);
     snapshot_query_add_moment(query, at_ms);
     return snapshot_query_end(query, err);
+}
+
+bool snapshot_query_set_key(struct snapshot_query *query, const struct snapshot_table *table,
+                            const struct key *key, struct error *err)
+{
+    bool fits = key->count == table->columns.own_count;
+    query->bind_count = key->count;
+    for (size_t i = 0; fits && i < key->count; i++) {
+        size_t column = schema_find_column(&table->columns, key->attributes[i].name);
+        fits = column < key->count &&
+               column_value_of(key->attributes[i].value, table->columns.list[column].type,
+                               &query->arena, &query->binds[column]);
+    }
+    if (query->arena.failed)
+        return error_no_memory(err);
+    return fits || error_set(err, ERROR_INVALID,
+                             "the requested key does not fit to the key of the table %s; compare "
+                             "the map with the table: ddbfs check",
+                             table->name);
 }
 
 /* The least text or bytes behind all that begin with PREFIX; empty if all texts are. No byte of

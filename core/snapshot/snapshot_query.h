@@ -36,10 +36,14 @@ struct snapshot_query {
     size_t order_count;
 };
 
-/* The statement of a READ_ITEMS for one KEY. QUERY is to be cleaned up in either case. False with
- * ERR filled: KEY is no key of the table, or memory ran out. */
-bool snapshot_query_init_key(struct snapshot_query *query, const struct snapshot_table *table,
-                             const struct key *key, int64_t at_ms, struct error *err);
+/* The statement of a READ_ITEMS for one key, whose values are not set yet. QUERY is to be cleaned
+ * up in either case. False with ERR filled: memory ran out. */
+bool snapshot_query_init_items(struct snapshot_query *query, const struct snapshot_table *table,
+                               int64_t at_ms, struct error *err);
+/* Sets the values of that statement. False with ERR filled: KEY is no key of the table, or memory
+ * ran out. */
+bool snapshot_query_set_key(struct snapshot_query *query, const struct snapshot_table *table,
+                            const struct key *key, struct error *err);
 
 /* The statement of a READ_QUERY or READ_SCAN, behind PLACE. ROWS_ONLY: without the items. False
  * with ERR filled: the index does not exist, or a condition does not fit to its key. */

@@ -10,7 +10,8 @@ enum {
     MOST_STATEMENTS = 16,   /* of a connection */
     PAGE_BYTES = 1 << 20,   /* of JSON; a page ends with the item that passes it */
     BATCH_BYTES = 16 << 20, /* of a READ_ITEMS */
-    MOST_COUNTED = 100000,  /* rows of a page that only counts */
+    MOST_ROOM = 4 << 20,
+    MOST_COUNTED = 100000, /* rows of a page that only counts */
 };
 
 struct reader_statement {
@@ -32,6 +33,7 @@ struct reader_connection {
 struct snapshot_reader {
     struct reader_connection connections[MOST_CONNECTIONS];
     unsigned long uses;
+    struct buf text; /* room for the items of a page while they are read */
 };
 
 struct snapshot_reader *snapshot_reader_new(void)
@@ -58,6 +60,8 @@ void snapshot_reader_destroy(struct snapshot_reader *reader)
 {
     for (size_t i = 0; reader && i < MOST_CONNECTIONS; i++)
         snapshot_reader_disconnect(&reader->connections[i]);
+    if (reader)
+        buf_clean_up_secret(&reader->text);
     free(reader);
 }
 
@@ -140,20 +144,16 @@ static struct statement *snapshot_reader_prepare(struct reader_connection *conne
     return found->statement;
 }
 
-/* A statement with the values of QUERY, ready for its first step. NULL with ERR filled. */
-static struct statement *snapshot_reader_begin(struct reader_connection *connection,
-                                               const struct snapshot_query *query,
-                                               struct error *err)
+/* Sets the values of QUERY. */
+static void snapshot_reader_bind(struct statement *statement, const struct snapshot_query *query)
 {
-    struct statement *statement = snapshot_reader_prepare(connection, &query->sql, err);
-    for (size_t i = 0; statement && i < query->bind_count; i++) {
+    for (size_t i = 0; i < query->bind_count; i++) {
         const struct column_value *value = &query->binds[i];
         if (value->is_bytes)
             statement_bind_bytes(statement, (int)i + 1, value->bytes);
         else
             statement_bind_text(statement, (int)i + 1, value->bytes);
     }
-    return statement;
 }
 
 void snapshot_reading_clean_up(struct snapshot_reading *reading)
@@ -234,7 +234,7 @@ static bool snapshot_reader_add_rows(struct snapshot_reading *reading,
     size_t limit = snapshot_reading_row_limit(reading);
     enum statement_step step;
     while ((step = statement_step(statement, err)) == STATEMENT_ROW) {
-        if (page->row_count == limit || page->text.size >= most_bytes) {
+        if (page->row_count == limit || page->room->size >= most_bytes) {
             page->more = true;
             return true;
         }
@@ -258,9 +258,10 @@ static bool snapshot_reader_read_list(struct reader_connection *connection,
                              rows_only, err) ||
         !page_attributes_find(&attributes, reading->table, query.index, read, &page->arena, err))
         return false;
-    struct statement *statement = snapshot_reader_begin(connection, &query, err);
+    struct statement *statement = snapshot_reader_prepare(connection, &query.sql, err);
     if (!statement)
         return false;
+    snapshot_reader_bind(statement, &query);
     bool ok = rows_only
                   ? snapshot_reader_count(reading, &query, statement, page, err)
                   : snapshot_reader_add_rows(reading, &query, statement, page, PAGE_BYTES, err);
@@ -279,18 +280,21 @@ static bool snapshot_reader_read_list(struct reader_connection *connection,
     return true;
 }
 
-static bool snapshot_reader_read_key(struct reader_connection *connection,
-                                     struct snapshot_reading *reading, const struct key *key,
-                                     struct snapshot_page *page, struct error *err)
+/* The items of the next keys, up to the end, or to the page's. */
+static bool snapshot_reader_add_items(struct snapshot_reading *reading,
+                                      struct snapshot_query *query, struct statement *statement,
+                                      struct snapshot_page *page, struct error *err)
 {
-    CLEAN_UP(snapshot_query_clean_up) struct snapshot_query query = {0};
-    if (!snapshot_query_init_key(&query, reading->table, key, reading->at_ms, err))
-        return false;
-    struct statement *statement = snapshot_reader_begin(connection, &query, err);
-    if (!statement)
-        return false;
-    bool ok = snapshot_reader_add_rows(reading, &query, statement, page, SIZE_MAX, err);
-    statement_reset(statement);
+    const struct read *read = reading->read;
+    bool ok = true;
+    while (ok && reading->next_key < read->key_count && page->room->size < BATCH_BYTES) {
+        const struct key *key = &read->keys[reading->next_key++];
+        if (!snapshot_query_set_key(query, reading->table, key, err))
+            return false;
+        snapshot_reader_bind(statement, query);
+        ok = snapshot_reader_add_rows(reading, query, statement, page, SIZE_MAX, err);
+        statement_reset(statement);
+    }
     return ok;
 }
 
@@ -321,13 +325,18 @@ static bool snapshot_reader_read_items(struct reader_connection *connection,
     CLEAN_UP(snapshot_query_clean_up) struct snapshot_query query = {0};
     const struct read *read = reading->read;
     struct page_attributes attributes;
-    bool ok = true;
-    if (!snapshot_query_init_key(&query, reading->table, &read->keys[0], reading->at_ms, err) ||
+    if (!snapshot_query_init_items(&query, reading->table, reading->at_ms, err) ||
         !page_attributes_find(&attributes, reading->table, NULL, read, &page->arena, err))
         return false;
-    while (ok && reading->next_key < read->key_count && page->text.size < BATCH_BYTES)
-        ok = snapshot_reader_read_key(connection, reading, &read->keys[reading->next_key++], page,
-                                      err);
+    struct statement *statement = snapshot_reader_prepare(connection, &query.sql, err);
+    if (!statement)
+        return false;
+    /* One transaction locks the file once for all keys. */
+    bool locks = read->key_count > 1;
+    bool ok = (!locks || database_run(connection->database, "BEGIN", err)) &&
+              snapshot_reader_add_items(reading, &query, statement, page, err);
+    if (locks)
+        database_run(connection->database, "COMMIT", NULL);
     if (!ok ||
         !snapshot_page_finish(page, reading->file, reading->table, &query, &attributes, read, err))
         return false;
@@ -352,6 +361,12 @@ struct snapshot_page *snapshot_reader_read(struct snapshot_reader *reader,
         error_no_memory(err);
         return NULL;
     }
+    if (reader->text.failed || reader->text.capacity > MOST_ROOM) {
+        buf_clean_up_secret(&reader->text);
+        reader->text = (struct buf){0};
+    }
+    buf_truncate(&reader->text, 0);
+    page->room = &reader->text;
     bool ok = reading->read->kind == READ_ITEMS
                   ? snapshot_reader_read_items(connection, reading, page, err)
                   : snapshot_reader_read_list(connection, reading, page, err);
