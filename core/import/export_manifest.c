@@ -274,7 +274,7 @@ static bool manifest_read_files(struct manifest_reader *reader)
         error_add(reader->err, "; the copy of the export is not complete");
     if (!input)
         return false;
-    item_lines_init(&lines, input);
+    item_lines_init(&lines, input, ITEM_LINES_ROWS);
     bool ok = manifest_take_files(reader, &lines);
     item_lines_clean_up(&lines);
     input_close(input);

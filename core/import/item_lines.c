@@ -10,9 +10,9 @@ enum { NAME_MOST = 64 /* bytes of a member's name that is looked at */ };
 
 #define CUT_OFF "the text ends too early; the file is cut off; copy it again"
 
-void item_lines_init(struct item_lines *lines, struct input *input)
+void item_lines_init(struct item_lines *lines, struct input *input, enum item_lines_form form)
 {
-    *lines = (struct item_lines){.input = input, .next_line = 1, .stated_count = -1};
+    *lines = (struct item_lines){.input = input, .next_line = 1, .form = form, .stated_count = -1};
 }
 
 void item_lines_clean_up(struct item_lines *lines)
@@ -24,6 +24,8 @@ bool item_lines_fail(const struct item_lines *lines, struct error *err, const ch
 {
     char text[sizeof err->text];
     va_list args;
+    if (!err)
+        return false;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
@@ -322,7 +324,7 @@ static bool item_lines_find_form(struct item_lines *lines, struct error *err)
     int first;
     if (!item_lines_fill(lines, err))
         return false;
-    while (item_lines_rest(lines).size < NAME_MOST * 2 && !lines->has_ended)
+    while (item_lines_rest(lines).size < 2 * (size_t)NAME_MOST && !lines->has_ended)
         if (!item_lines_fill(lines, err))
             return false;
     if (span_starts(item_lines_rest(lines), SPAN_LITERAL("\xef\xbb\xbf")))

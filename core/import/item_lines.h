@@ -30,7 +30,8 @@ struct item_lines {
     int64_t stated_count; /* of a document; -1: not stated */
 };
 
-void item_lines_init(struct item_lines *lines, struct input *input);
+/* FORM is ITEM_LINES_ROWS, or ITEM_LINES_UNKNOWN: then the beginning of the file shows it. */
+void item_lines_init(struct item_lines *lines, struct input *input, enum item_lines_form form);
 void item_lines_clean_up(struct item_lines *lines);
 
 /* The next value, valid until the next call; empty at the end. A line is not parsed yet. False with

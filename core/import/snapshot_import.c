@@ -328,7 +328,7 @@ static bool import_read_input(struct import_run *run, struct input *input,
     struct import_part part = {run->state.item_count + 1,
                                arena_text(&run->arena, span_text(input->name))};
     buf_add(&run->parts, &part, sizeof part);
-    item_lines_init(&lines, input);
+    item_lines_init(&lines, input, manifest ? ITEM_LINES_ROWS : ITEM_LINES_UNKNOWN);
     bool ok = import_read_values(run, &lines, manifest);
     run->bytes_before += input->position;
     if (ok && item_count >= 0 && lines.count != (uint64_t)item_count)

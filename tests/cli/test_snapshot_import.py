@@ -3,12 +3,13 @@
 import gzip
 import json
 import os
+import random
 import sqlite3
 import subprocess
 
 import pytest
 
-from harness import places, runner
+from harness import exports, places, runner
 from harness.rows import rows
 
 KEYS = ["--keys", "id:S", "--table", "Notes"]
@@ -142,3 +143,94 @@ def test_first_fault_ends_the_import(importer, content, why):
     message = importer.refuse(*KEYS, file, "x.ddb")
     assert message.startswith(f"ddbfs: {file}: ") or message.startswith(f"ddbfs: {file} ")
     assert why in message
+
+
+# Exports
+
+ORDERS = {"Table": {
+    "TableName": "Orders", "CreationDateTime": "2023-06-01T12:00:00.123000+02:00", "TableStatus": "ACTIVE",
+    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"},
+                             {"AttributeName": "sk", "AttributeType": "N"},
+                             {"AttributeName": "status", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+    "GlobalSecondaryIndexes": [{"IndexName": "ByStatus", "Projection": {"ProjectionType": "ALL"},
+                                "KeySchema": [{"AttributeName": "status", "KeyType": "HASH"}]}]}}  # fmt: skip
+DAY = 86400
+
+
+@pytest.fixture
+def described(importer):
+    return ["--describe", importer.write("orders.json", json.dumps(ORDERS))]
+
+
+def canonical(items):
+    return sorted(json.dumps(item, sort_keys=True) for item in items)
+
+
+def state_of(importer, name, moment):
+    """The items of a snapshot at a moment, in seconds."""
+    sql = f"SELECT item FROM items_1 WHERE from_ms <= {moment}000 AND (until_ms IS NULL OR until_ms > {moment}000)"
+    return canonical(json.loads(item) for (item,) in importer.read(name, sql))
+
+
+def check_history(importer, described, seed):
+    """A base and increments, in one run or in two, are the table replayed to each of their moments."""
+    chance = random.Random(seed)
+    history = exports.History(chance, keys=chance.choice([1, 4, 12]))
+    moments = sorted(chance.sample(range(1, 60), chance.randrange(1, 5)))
+    moments = [exports.START + number * 900 for number in moments]
+    for number in sorted(chance.sample(range(60 * 900), chance.randrange(80))):
+        history.write(exports.START + number + 0.5)
+    folder = importer.folder / str(seed)
+    how = {"prefix": chance.choice(["", "one/two", "data"]), "keys_with_prefix": chance.random() < 0.5,
+           "checksum": chance.choice([".md5", ".checksum", None]), "members": chance.choice([1, 3]),
+           "files": chance.choice([1, 3]), "empty": chance.choice([0, 2])}  # fmt: skip
+    base = exports.full(folder / "base", history.state(moments[0]).values(), moments[0], chance=chance, **how)
+    view = chance.choice(["NEW_IMAGE", "NEW_IMAGES", "NEW_AND_OLD_IMAGES"])
+    windows = [exports.incremental(folder / f"window-{number}", history.changes(since, until), since, until,
+                                   number=number, view=view, chance=chance, **how)
+               for number, (since, until) in enumerate(zip(moments, moments[1:]), 1)]  # fmt: skip
+    chance.shuffle(windows)
+    name = f"{seed}.ddb"
+    if chance.random() < 0.5 or not windows:
+        importer(*described, *windows, base, name)
+    else:
+        importer(*described, base, name)
+        importer("--onto", name, *windows)
+    for moment in moments:
+        want = canonical(history.state(moment).values())
+        assert state_of(importer, name, moment) == want
+        (row,) = importer.read(name, f"SELECT items FROM moments WHERE at_ms = {moment}000")
+        assert row == (len(want),)
+    assert importer.read(name, "PRAGMA integrity_check") == [("ok",)]
+    check_columns(importer, name)
+
+
+def check_columns(importer, name):
+    """Key columns are those that docs/snapshot.md describes, for each version."""
+    for pk, sk, status, text in importer.read(name, "SELECT k1, k2, k3, item FROM items_1"):
+        item = json.loads(text)
+        assert (pk, status) == (item["pk"]["S"], item.get("status", {}).get("S"))
+        assert sk == sorting_text(item["sk"]["N"])
+
+
+def sorting_text(number):
+    """The key column of an integer, by docs/snapshot.md."""
+    digits = number.lstrip("-")
+    if digits == "0":
+        return "5"
+    mantissa, exponent = digits.rstrip("0"), 500 + len(digits)
+    if number[0] != "-":
+        return f"6{exponent}.{mantissa}"
+    return f"4{999 - exponent}." + "".join(str(9 - int(digit)) for digit in mantissa) + "~"
+
+
+@rows("seed", range(6))
+def test_exports_of_a_history_are_the_table_at_their_moments(importer, described, seed):
+    check_history(importer, described, seed)
+
+
+@pytest.mark.long
+@rows("seed", range(100, 250))
+def test_exports_of_many_histories(importer, described, seed):
+    check_history(importer, described, seed)
