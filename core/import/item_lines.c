@@ -27,6 +27,7 @@ bool item_lines_fail(const struct item_lines *lines, struct error *err, const ch
     if (!err)
         return false;
     va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): version 14 does not see va_start */
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     return error_set(err, ERROR_INVALID, "%s: line %llu: %s", lines->input->name,

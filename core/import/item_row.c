@@ -153,6 +153,12 @@ bool item_row_take_keys(struct item_row *row, struct json keys, struct buf *why)
     return false;
 }
 
+bool item_row_value(const struct item_row *row, size_t column, struct span *out)
+{
+    *out = item_row_bytes(row, column);
+    return row->values[column].is_present;
+}
+
 void item_row_bind(const struct item_row *row, struct statement *statement, int from, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -32,6 +32,9 @@ bool item_row_take(struct item_row *row, struct json item, struct buf *why);
 /* The same for KEYS, an object with exactly the key attributes of the table. */
 bool item_row_take_keys(struct item_row *row, struct json keys, struct buf *why);
 
+/* The value of a column, as the row stores it; false if it is NULL. */
+bool item_row_value(const struct item_row *row, size_t column, struct span *out);
+
 /* Binds the COUNT first columns to the parameters from number FROM on. */
 void item_row_bind(const struct item_row *row, struct statement *statement, int from, size_t count);
 

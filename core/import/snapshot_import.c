@@ -317,6 +317,19 @@ static bool import_read_values(struct import_run *run, struct item_lines *lines,
     }
 }
 
+/* A line that is not valid may be a part of a damaged file: then the checksum at its end differs,
+ * and that replaces the error. */
+static void import_read_rest(struct import_run *run, struct input *input)
+{
+    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+    struct error why = {0};
+    do
+        buf_truncate(&bytes, 0);
+    while (input_read(input, &bytes, &why) && bytes.size > 0 && import_run_proceeds(run));
+    if (bytes.size == 0 && why.kind)
+        *run->err = why;
+}
+
 /* Takes over INPUT, which may be NULL with the error filled. */
 static bool import_read_input(struct import_run *run, struct input *input,
                               const struct export_manifest *manifest, int64_t item_count)
@@ -330,6 +343,8 @@ static bool import_read_input(struct import_run *run, struct input *input,
     buf_add(&run->parts, &part, sizeof part);
     item_lines_init(&lines, input, manifest ? ITEM_LINES_ROWS : ITEM_LINES_UNKNOWN);
     bool ok = import_read_values(run, &lines, manifest);
+    if (!ok && manifest && run->err->kind == ERROR_INVALID)
+        import_read_rest(run, input);
     run->bytes_before += input->position;
     if (ok && item_count >= 0 && lines.count != (uint64_t)item_count)
         ok = error_set(run->err, ERROR_INVALID,

@@ -74,7 +74,7 @@ static bool snapshot_writer_open(struct snapshot_writer *writer,
         return false;
     writer->database = options->onto ? database_open(writer->file, DATABASE_WRITE, err)
                                      : database_open(writer->temporary, DATABASE_CREATE, err);
-    if (!writer->database)
+    if (!writer->database || !database_set_file(writer->database, writer->file, err))
         return false;
     database_watch(writer->database, options->watch, options->watch_arg);
     return options->onto ? schema_check(writer->database, err) &&

@@ -61,7 +61,8 @@ static bool database_set_io_error(sqlite3 *handle, const char *file, struct erro
                          "%s is cut short: its last pages are missing; import it again, or restore "
                          "a copy",
                          file);
-    if (stat(file, &status) != 0)
+    const char *opened = sqlite3_db_filename(handle, "main");
+    if (opened && stat(opened, &status) != 0)
         number = errno;
     return error_set(err, ERROR_BAD_ANSWER, "%s cannot be read or written: %s; check the disk",
                      file, number ? strerror(number) : sqlite3_errstr(code));
@@ -166,6 +167,16 @@ void database_close(struct database *database)
 const char *database_file(const struct database *database)
 {
     return database->file;
+}
+
+bool database_set_file(struct database *database, const char *shown, struct error *err)
+{
+    char *copy = strdup(shown);
+    if (!copy)
+        return error_no_memory(err);
+    free(database->file);
+    database->file = copy;
+    return true;
 }
 
 bool database_run(struct database *database, const char *sql, struct error *err)

@@ -24,8 +24,9 @@ struct database *database_open(const char *file, enum database_mode mode, struct
 /* Its statements must have ended. An open transaction is rolled back. NULL is fine. */
 void database_close(struct database *database);
 
-/* The name by which it was opened. */
+/* The name for messages: that by which it was opened, unless another one was set. */
 const char *database_file(const struct database *database);
+bool database_set_file(struct database *database, const char *shown, struct error *err);
 
 /* Runs statements without parameters, up to the first that fails; rows are dropped. */
 bool database_run(struct database *database, const char *sql, struct error *err);

@@ -1,4 +1,5 @@
-/* ddbfs check [--offline] [--sample[=N]] [MAP [PATH…]]: checks the map alone, then against the
+/* ddbfs check FILE.ddb checks a snapshot.
+ * ddbfs check [--offline] [--sample[=N]] [MAP [PATH…]]: checks the map alone, then against the
  * tables of every environment, then against items. */
 #include "core/check/table_check.h"
 
@@ -12,6 +13,7 @@
 #include "core/read/entries.h"
 #include "core/read/fetch.h"
 #include "core/sources.h"
+#include "fs/cli/check_snapshot.h"
 #include "fs/cli/live_mount.h"
 #include "fs/cli/sample_reader.h"
 
@@ -518,6 +520,8 @@ int check_command(const struct options *options, int argc, char **argv)
     CLEAN_UP(buf_clean_up) struct buf map = {0};
     struct check_command check = {0};
     int paths = argc > 1 ? argc - 1 : 0;
+    if (argc == 1 && check_snapshot_is_meant(argv[0]))
+        return check_snapshot_run(options, argv[0]);
     if (options->offline && (paths > 0 || options->sampled))
         return app_usage("--offline reads no items", "check");
     if (argc >= 1)

@@ -281,6 +281,7 @@ static bool import_run_command(struct import_command *import, struct error *err)
         .progress = &import->done,
     };
     import_watch_signals();
+    signal(SIGXFSZ, SIG_IGN); /* a limit of the size of files is an error of the write */
     import->line_ms = loop_now_ms(import->app.loop);
     import->bar = progress_start_with(import->app.loop, import_write_progress, import);
     bool ok = snapshot_import(&how, &result, err);
@@ -335,6 +336,8 @@ int import_command(const struct options *options, int argc, char **argv)
     import = (struct import_command){.file = options->onto ? options->onto : argv[names]};
     bool ok =
         import_start(&import, options, names, argv, &err) && import_run_command(&import, &err);
+    if (err.kind == ERROR_NOT_FOUND)
+        err.kind = ERROR_INVALID; /* a file of this machine, and no item */
     if (!ok && err.kind)
         app_report_error(&import.app, NULL, &err);
     int status = import.app.status;

@@ -4,8 +4,11 @@ import gzip
 import json
 import os
 import random
+import resource
+import signal
 import sqlite3
 import subprocess
+import time
 
 import pytest
 
@@ -33,11 +36,15 @@ class Importer:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
 
-    def __call__(self, *words, expect=0, stdin=b"", **environment):
+    def __call__(self, *words, expect=0, stdin=b"", preexec_fn=None):
         done = subprocess.run([self.binary, "import", *map(str, words)], cwd=self.folder, input=stdin,
-                              env={**self.environment, **environment}, capture_output=True)  # fmt: skip
+                              env=self.environment, capture_output=True, preexec_fn=preexec_fn)  # fmt: skip
         assert done.returncode == expect, done.stderr.decode()
         return done.stdout.decode() if expect == 0 else done.stderr.decode()
+
+    def start(self, *words):
+        return subprocess.Popen([self.binary, "import", *map(str, words)], cwd=self.folder, env=self.environment,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
 
     def refuse(self, *words, **how):
         """The message of an import that changes nothing."""
@@ -234,3 +241,338 @@ def test_exports_of_a_history_are_the_table_at_their_moments(importer, described
 @rows("seed", range(100, 250))
 def test_exports_of_many_histories(importer, described, seed):
     check_history(importer, described, seed)
+
+
+ITEM = {"pk": {"S": "p"}, "sk": {"N": "1"}, "status": {"S": "x"}}
+OTHER = {**ITEM, "status": {"S": "y"}}
+KEY = {name: ITEM[name] for name in ("pk", "sk")}
+T0, T1, T2, T3 = (exports.START + number * DAY for number in range(4))
+
+
+@pytest.fixture
+def base(importer, described):
+    """A snapshot base.ddb of one item at T0."""
+    importer(*described, exports.full(importer.folder / "base", [ITEM], T0), "base.ddb")
+    return "base.ddb"
+
+
+def rewrite(folder, name, function):
+    """Changes a JSON file of an export. Its checksums are removed."""
+    path = folder / name
+    path.write_text("\n".join(json.dumps(function(json.loads(line))) for line in path.read_text().splitlines()))
+    for ending in (".md5", ".checksum"):
+        path.with_suffix(ending).unlink(missing_ok=True)
+
+
+def data_file(folder):
+    """The data file with lines."""
+    return max((folder / "data").iterdir(), key=lambda path: path.stat().st_size)
+
+
+def with_member(name, value):
+    return lambda folder: rewrite(folder, "manifest-summary.json", lambda old: {**old, name: value})
+
+
+def with_file_member(name, value):
+    return lambda folder: rewrite(folder, "manifest-files.json", lambda old: {**old, name: value})
+
+
+def replace_data(folder, text):
+    data_file(folder).write_bytes(gzip.compress(text.encode()))
+    rewrite(folder, "manifest-files.json", lambda old: {**old, "md5Checksum": None})
+
+
+DAMAGES = {
+    "no manifest": (lambda folder: (folder / "manifest-summary.json").unlink(), "has no manifest-summary.json"),
+    "no list of files": (lambda folder: (folder / "manifest-files.json").unlink(), "is not complete"),
+    "no data": (lambda folder: data_file(folder).unlink(), "the copy of the export is not complete"),
+    "changed data": (lambda folder: data_file(folder).write_bytes(gzip.compress(b"{}\n")), "has the MD5 checksum"),
+    "changed summary": (lambda folder: (folder / "manifest-summary.json").write_bytes(
+        (folder / "manifest-summary.json").read_bytes() + b" "), "manifest-summary.json has the MD5 checksum"),
+    "changed list": (lambda folder: (folder / "manifest-files.json").write_bytes(
+        (folder / "manifest-files.json").read_bytes() + b"\n"), "manifest-files.json has the MD5 checksum"),
+    "wrong checksum": (with_file_member("md5Checksum", "nonsense"), "is no MD5 in base64: nonsense"),
+    "count of a file": (with_file_member("itemCount", 7), "states 1 items, but the files of manifest-files.json have"),
+    "counts": (lambda folder: (with_file_member("itemCount", 2)(folder), with_member("itemCount", None)(folder)),
+               "has 1 items, but the manifest states 2"),
+    "ion": (with_member("outputFormat", "ION"), "export the table again with --export-format DYNAMODB_JSON"),
+    "other format": (with_member("outputFormat", None), "has no outputFormat DYNAMODB_JSON"),
+    "other type": (with_member("exportType", "PARTIAL_EXPORT"), "has an exportType that is not known"),
+    "no time": (with_member("exportTime", "soon"), 'has no valid exportTime: "soon" is no time'),
+    "no table": (with_member("tableArn", None), "has no tableArn"),
+    "no count": (with_member("itemCount", "x"), "has an itemCount that is no number"),
+    "another table": (with_member("tableArn", "arn:aws:dynamodb:x:1:table/Others"), "the table Orders, and the export"),
+    "outside": (with_file_member("dataFileS3Key", "../../../etc/passwd"), "line 1: has no valid dataFileS3Key"),
+    "absolute": (with_file_member("dataFileS3Key", "/etc/passwd"), "line 1: has no valid dataFileS3Key"),
+    "no json": (lambda folder: (folder / "manifest-files.json").write_bytes(b"x\n"), "manifest-files.json"),
+    "a line": (lambda folder: replace_data(folder, '{"Item":{"pk":{"S":"p"}}}\n'), "line 1: the item lacks the key attribute: sk"),
+    "a scan": (lambda folder: replace_data(folder, '{"Items":[]}'), "line 1: the item is not valid"),
+}  # fmt: skip
+
+
+@rows("damage, why", DAMAGES.values(), ids=DAMAGES)
+def test_damaged_export_is_refused(importer, described, damage, why):
+    folder = exports.full(importer.folder / str(len(list(importer.folder.iterdir()))), [ITEM], T0, files=1, empty=0)
+    damage(folder)
+    assert why in importer.refuse(*described, folder, "x.ddb")
+
+
+def window(importer, changes=(), since=T0, until=T1, **how):
+    name = f"window-{len(list(importer.folder.iterdir()))}"
+    return exports.incremental(importer.folder / name, changes, since, until, **how)
+
+
+WINDOWS = {
+    "gap": ([(T1, T2)], ["the window 2026-11-02T00:00:00Z to 2026-11-03T00:00:00Z", "the state before it is of 2026-11-01T00:00:00Z",
+                         "the changes from 2026-11-01T00:00:00Z to 2026-11-02T00:00:00Z are missing"]),
+    "gap between": ([(T0, T1), (T2, T3)], ["the changes from 2026-11-02T00:00:00Z to 2026-11-03T00:00:00Z are missing"]),
+    "overlap": ([(T0 - 900, T1)], ["which overlaps the state of 2026-11-01T00:00:00Z"]),
+    "overlap between": ([(T0, T2), (T1, T3)], ["the window 2026-11-02T00:00:00Z to 2026-11-04T00:00:00Z, which overlaps"]),
+    "twice": ([(T0, T1), (T0, T1)], ["is a part of the state already: that is of 2026-11-02T00:00:00Z; omit this export"]),
+    "backwards": ([(T1, T0)], ["has a window that ends before it begins"]),
+}  # fmt: skip
+
+
+@rows("windows, why", WINDOWS.values(), ids=WINDOWS)
+def test_windows_that_do_not_follow_are_named(importer, described, windows, why):
+    base = exports.full(importer.folder / f"base-{len(windows)}-{windows[0][0]}", [ITEM], T0)
+    importer(*described, "--yes", base, "base.ddb")
+    message = importer.refuse("--onto", "base.ddb", *(window(importer, (), *each) for each in windows))
+    assert all(each in message for each in why)
+
+
+CHANGES = {
+    "other old image": ([(KEY, OTHER, {**ITEM, "status": {"S": "z"}})], "the OldImage differs from the item in base.ddb"),
+    "no old image": ([(KEY, OTHER, None)], "the change has no OldImage, but base.ddb has the item"),
+    "item is missing": ([({**KEY, "sk": {"N": "2"}}, None, {**ITEM, "sk": {"N": "2"}})], "the change has an OldImage, but base.ddb does not have"),
+    "twice": ([(KEY, OTHER, ITEM), (KEY, None, ITEM)], "line 2: the item was changed by an earlier line"),
+    "other keys": ([(KEY, {**OTHER, "sk": {"N": "3"}}, ITEM)], "the NewImage has other keys than Keys"),
+    "one key": ([({"pk": {"S": "p"}}, None, ITEM)], "line 1: the change lacks the key attribute: sk"),
+    "more keys": ([(ITEM, None, ITEM)], "has Keys with attributes that are not the table's keys"),
+    "wrong item": ([(KEY, {**OTHER, "x": {"N": "x"}}, ITEM)], "line 1: the NewImage is not valid"),
+}  # fmt: skip
+
+
+@rows("changes, why", CHANGES.values(), ids=CHANGES)
+def test_change_that_does_not_fit_is_refused(importer, described, changes, why):
+    importer(*described, "--yes", exports.full(importer.folder / "base", [ITEM], T0), "base.ddb")
+    message = importer.refuse("--onto", "base.ddb", window(importer, changes, files=1))
+    assert why in message and ".json.gz: line " in message
+
+
+def test_deletion_of_a_missing_item_is_refused(importer, base):
+    changes = [({**KEY, "sk": {"N": "2"}}, None, None)]
+    message = importer.refuse("--onto", base, window(importer, changes, view="NEW_IMAGE"))
+    assert "deletes an item that base.ddb does not have" in message
+
+
+def test_changed_old_image_may_have_another_order(importer, base):
+    old = {"sk": {"N": "1"}, "status": {"S": "x"}, "pk": {"S": "p"}}
+    line = importer("--onto", base, window(importer, [(KEY, OTHER, old)]))
+    assert line == "base.ddb: Orders as of 2026-11-02T00:00:00Z, 1 item, 1 KB, index ByStatus, 1 increment\n"
+
+
+def test_an_increment_needs_its_base(importer, base, described):
+    increment = window(importer)
+    assert f"ddbfs import --onto FILE.ddb {increment}" in importer.refuse(*described, increment, "x.ddb")
+    other = window(importer, table="Others")
+    assert "base.ddb does not have the table Others" in importer.refuse("--onto", base, other)
+    assert "of the table Others, and another source of the table Orders" in importer.refuse(
+        "--onto", base, increment, other)  # fmt: skip
+
+
+def test_one_full_state_of_a_table(importer, base, described):
+    full = exports.full(importer.folder / "again", [ITEM], T1)
+    assert "base.ddb already has the table Orders" in importer.refuse(*described, "--onto", base, full)
+    lines = importer.write("lines", [ITEM])
+    assert "several full states" in importer.refuse(*described, full, lines, "x.ddb")
+    assert "--at has no effect on an export" in importer.refuse(*described, "--at", "2026-01-01", full, "x.ddb")
+
+
+def test_onto_adds_another_table(importer, base):
+    lines = importer.write("lines", [{"id": {"S": "a"}}])
+    importer("--onto", base, *KEYS, lines)
+    assert importer.read(base, "SELECT name FROM tables ORDER BY number") == [("Orders",), ("Notes",)]
+    importer("--onto", base, window(importer, [(KEY, None, ITEM)]))
+    assert importer.items(base, "Orders") == [] and importer.items(base) == [{"id": {"S": "a"}}]
+
+
+def test_existing_file_is_replaced_only_with_yes(importer, base):
+    lines = importer.write("lines", [{"id": {"S": "a"}}])
+    message = importer.refuse(*KEYS, lines, base)
+    assert "exists already, and was not changed" in message and "--onto" in message and "--yes" in message
+    importer("--yes", *KEYS, lines, base)
+    assert importer.items(base) == [{"id": {"S": "a"}}]
+    assert "is no regular file" in importer.refuse("--yes", *KEYS, lines, importer.folder)
+
+
+@rows("words, why", [
+    (["none", "x.ddb"], "none can't be opened: No such file or directory"),
+    ([*KEYS, "lines", "none/x.ddb"], "none/x.ddb can't be written: No such file or directory"),
+    ([*KEYS, "--onto", "none.ddb", "lines"], "none.ddb cannot be opened: No such file or directory"),
+    ([*KEYS, "--onto", "lines", "lines"], "lines is not a snapshot: it is no SQLite database"),
+    (["--describe", "none", "lines", "x.ddb"], "none can't be opened"),
+    (["--describe", "lines", "lines", "x.ddb"], "lines describes no table: it has no KeySchema"),
+    (["--describe", "empty", "lines", "x.ddb"], "empty is no JSON"),
+    (["--describe", "several.json", "lines", "x.ddb"], "describes several tables; name one: --table NAME"),
+    (["--describe", "several.json", "--table", "Z", "lines", "x.ddb"], "does not describe the table Z"),
+    (["--describe", "broken.json", "lines", "x.ddb"], "the description of the table X is not valid"),
+    (["--describe", "live", "lines", "x.ddb"], "the sources do not name their table; add --table NAME"),
+    (["--keys", "id", "--table", "T", "lines", "x.ddb"], "--keys id names no key"),
+    (["--keys", "id:X", "--table", "T", "lines", "x.ddb"], "the types are S, N and B"),
+    (["--keys", "id:S,id:S", "--table", "T", "lines", "x.ddb"], "names no key"),
+    (["--keys", "id:S,", "--table", "T", "lines", "x.ddb"], "names no key"),
+    (["--keys", "id:S", "lines", "x.ddb"], "the sources do not name their table; add --table NAME"),
+])  # fmt: skip
+def test_wrong_words_have_a_reason(importer, words, why):
+    table = {"TableName": "X", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]}
+    importer.write("lines", [{"id": {"S": "a"}}])
+    importer.write("empty", "")
+    importer.write("broken.json", json.dumps(table))
+    importer.write("several.json", json.dumps([table, {**table, "TableName": "Y"}]))
+    assert why in importer.refuse(*words)
+
+
+@rows("words, why", [
+    (["x.ddb"], "name the sources, and the snapshot to write last"),
+    (["--onto", "x.ddb"], "name the sources to add to the snapshot"),
+    (["--keys", "id:S", "--describe", "x", "y", "x.ddb"], "--describe and --keys both state the keys"),
+    (["--at", "noon", "y", "x.ddb"], "--at takes a date or a time"),
+])  # fmt: skip
+def test_wrong_usage(importer, words, why):
+    assert why in importer.refuse(*words, expect=2)
+
+
+def test_map_has_the_keys(importer):
+    """Keys and indexes of the table are those that the map declares; the name has the environment's prefix."""
+    lines = places.EXAMPLES / "ecommerce.EcomIndexerJobsTable.jsonl"
+    importer("--map", places.EXAMPLES / "ecommerce.map.json", "--table", "prod-EcomIndexerJobsTable", lines, "x.ddb")
+    description = json.loads(importer.read("x.ddb", "SELECT description FROM tables")[0][0])
+    (table,) = [each for each in json.loads((places.EXAMPLES / "tables.json").read_text())
+                if each["TableName"] == "EcomIndexerJobsTable"]  # fmt: skip
+    assert description["TableName"] == "prod-EcomIndexerJobsTable"
+    assert description["KeySchema"] == table["KeySchema"]
+    by_name = lambda all: {each["IndexName"]: each["KeySchema"] for each in all}  # noqa: E731
+    assert by_name(description["GlobalSecondaryIndexes"]) == by_name(table["GlobalSecondaryIndexes"])
+    message = importer.refuse("--map", places.EXAMPLES / "ecommerce.map.json", "--table", "None", lines, "y.ddb")
+    assert "the keys of the table None are not known" in message
+
+
+@rows("words", [[*KEYS, "-", "x.ddb"], [*KEYS, "--onto", "old.ddb", "-"]], ids=["new", "onto"])
+@rows("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_leaves_the_file_as_it_was(importer, words, number):
+    importer("--yes", "--keys", "id:S", "--table", "Old", importer.write("lines", [{"id": {"S": "a"}}]), "old.ddb")
+    before = importer.files()
+    process = importer.start(*words)
+    process.stdin.write(b'{"id":{"S":"a"}}\n')
+    process.stdin.flush()
+    wait_until(lambda: importer.files() != before)
+    process.send_signal(number)
+    _, message = process.communicate()
+    assert process.returncode == -number
+    assert f"the import was interrupted; {'x' if '-' == words[-2] else 'old'}.ddb is as it was before" in message.decode()
+    assert importer.files() == before
+
+
+def wait_until(condition):
+    for _ in range(1000):
+        if condition():
+            return
+        time.sleep(0.01)
+    pytest.fail("the condition does not hold")
+
+
+@pytest.fixture
+def small_disk(importer):
+    disk = importer.folder / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "ddbfs-test", disk], check=True)
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a tmpfs")
+def test_full_disk_leaves_nothing_behind(importer, small_disk):
+    items = [note(str(number), x={"S": "x" * 1000}) for number in range(1000)]
+    importer(*KEYS, importer.write("few", items[:100]), "disk/y.ddb")
+    many = importer.write("many", items)
+    words = ["--keys", "id:S", "--table", "Others", many]
+    for message in (importer.refuse(*words, "disk/x.ddb"), importer.refuse("--onto", "disk/y.ddb", *words)):
+        assert "cannot grow: the disk is full; free space there" in message
+    assert [path.name for path in small_disk.iterdir()] == ["y.ddb"]
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    message = importer.refuse(*words, "disk/x.ddb")
+    assert "disk/x.ddb can't be written: Read-only file system" in message
+    assert "Read-only file system" in importer.refuse("--onto", "disk/y.ddb", *words)
+
+
+def test_limit_of_file_sizes_leaves_nothing_behind(importer):
+    lines = importer.write("lines", [note(str(number), x={"S": "x" * 1000}) for number in range(1000)])
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))  # noqa: E731
+    assert "x.ddb cannot be read or written" in importer.refuse(*KEYS, lines, "x.ddb", preexec_fn=limit)
+
+
+def test_target_in_the_current_folder_and_elsewhere(importer):
+    lines = importer.write("lines", NOTES)
+    (importer.folder / "deep").mkdir()
+    importer(*KEYS, lines, "deep/x.ddb")
+    assert [path.name for path in (importer.folder / "deep").iterdir()] == ["x.ddb"]
+    assert (importer.folder / "deep/x.ddb").stat().st_mode & 0o777 == 0o600
+
+
+# Checks
+
+
+def check(importer, name, expect=0, *options):
+    done = subprocess.run([importer.binary, "check", *options, name], cwd=importer.folder,
+                          env=importer.environment, capture_output=True)  # fmt: skip
+    assert done.returncode == expect, done.stderr.decode()
+    return (done.stdout + done.stderr).decode()
+
+
+def test_check_prints_what_it_proved(importer, base):
+    importer("--onto", base, window(importer, [(KEY, OTHER, ITEM)]))
+    assert check(importer, base) == (
+        "base.ddb: the pages of the database are intact, and it is a snapshot\n"
+        "base.ddb: Orders: 2 versions of items are valid, and have the keys that the table has\n"
+        "base.ddb: Orders: the counts of 2 moments are right\n")  # fmt: skip
+    lines = [json.loads(line) for line in check(importer, base, 0, "--json").splitlines()]
+    assert [line["file"] for line in lines] == [base] * 3 and all(line["proven"] for line in lines)
+
+
+FAULTS = {
+    "a count": ("UPDATE moments SET items = 7", "7 items and", "but it has 1 and"),
+    "an item": ("UPDATE items_1 SET item = '{}'", "row 1: the item lacks the key attribute: pk"),
+    "no JSON": ("UPDATE items_1 SET item = 'x'", "row 1: the item is no JSON"),
+    "a key": ("UPDATE items_1 SET k2 = '6501.2'", "row 1: a key column differs from the item"),
+    "a key of an index": ("UPDATE items_1 SET k3 = NULL", "row 1: a key column differs from the item"),
+    "a time": ("UPDATE items_1 SET until_ms = 0", "row 1: the time of this version overlaps"),
+    "an index": ("DROP INDEX items_1_by_1", "an index is missing"),
+    "items": ("DROP VIEW Orders; DROP TABLE items_1", "the table of its items is missing"),
+    "keys": ("UPDATE keys SET type = 'B' WHERE attribute = 'status'", "the table keys differs"),
+    "a description": ("UPDATE tables SET description = '{}'", "the description of the table is not valid"),
+    "another application": ("PRAGMA application_id = 1", "it is a database of another application"),
+    "a newer version": ("PRAGMA user_version = 9", "was written by a newer ddbfs"),
+    "a table": ("DROP TABLE moments", "tables of it are missing"),
+}  # fmt: skip
+
+
+@rows("sql, why", [(each[0], each[1:]) for each in FAULTS.values()], ids=FAULTS)
+def test_check_finds_a_fault(importer, described, sql, why):
+    importer(*described, "--yes", exports.full(importer.folder / "base", [ITEM], T0), "base.ddb")
+    with sqlite3.connect(importer.folder / "base.ddb") as database:
+        database.executescript(sql)
+    database.close()
+    message = check(importer, "base.ddb", 1)
+    assert all(each in message for each in why)
+
+
+def test_check_finds_damaged_pages(importer):
+    importer(*KEYS, importer.write("lines", [note(f"{number:04}") for number in range(2000)]), "x.ddb")
+    path = importer.folder / "x.ddb"
+    content = bytearray(path.read_bytes())
+    content[-8000:-7000] = bytes(1000)
+    path.write_bytes(content)
+    assert "the database is damaged: " in check(importer, "x.ddb", 1)
+    path.write_bytes(bytes(content[:-9000]))
+    assert "x.ddb" in check(importer, "x.ddb", 1)
