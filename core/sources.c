@@ -528,10 +528,10 @@ struct aws_session *sources_session(struct sources *sources,
 
 struct input_folder *sources_open_bucket(struct sources *sources,
                                          const struct map_environment *environment, const char *url,
-                                         struct error *err)
+                                         const struct input_watch *watch, struct error *err)
 {
     struct aws_session *session = sources_session(sources, environment, err);
-    return session ? s3_input_open(url, session, sources->options.loop, err) : NULL;
+    return session ? s3_input_open(url, session, sources->options.loop, watch, err) : NULL;
 }
 
 void sources_go_offline(struct sources *sources)

@@ -91,11 +91,12 @@ struct snapshots *sources_snapshots(struct sources *sources);
 struct aws_session *sources_session(struct sources *sources,
                                     const struct map_environment *environment, struct error *err);
 
-/* The folder URL, "s3://bucket/prefix", with the credentials of ENVIRONMENT (NULL: of none). The
- * caller closes it before SOURCES are destroyed. NULL with ERR filled. */
+/* The folder URL, "s3://bucket/prefix" (s3_input_open), with the credentials of ENVIRONMENT (NULL:
+ * of none). WATCH is copied. The caller closes it before SOURCES are destroyed. NULL with ERR
+ * filled. */
 struct input_folder *sources_open_bucket(struct sources *sources,
                                          const struct map_environment *environment, const char *url,
-                                         struct error *err);
+                                         const struct input_watch *watch, struct error *err);
 
 /* Reads the settings of all open environments, and the folders of snapshots, again. If they have
  * changed, later requests use a new source; the old one is closed after its last user. Settings

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Builds ddbfs, starts a demo server with sample data, mounts it and shows a session.
+# Builds ddbfs, makes a snapshot of sample data, mounts it and shows a session. It needs no server and no network.
 #
-#   sh docs/quickstart.sh          leaves the mount and the server running, and prints next steps
-#   sh docs/quickstart.sh --once   unmounts and stops the server at the end
-#   sh docs/quickstart.sh --stop   unmounts and stops the server
+#   sh docs/quickstart.sh                   unmounts at the end; the snapshot stays in build/demo.ddb
+#   sh docs/quickstart.sh --keep            leaves the mount, and prints next steps
+#   sh docs/quickstart.sh --server          shows the same session with a DynamoDB-compatible server
+#   sh docs/quickstart.sh --server --keep   leaves the mount and the server
+#   sh docs/quickstart.sh --stop            unmounts, and stops the server
 #
 # On Debian 12, as root, it installs missing packages; otherwise it prints their names.
 set -eu
@@ -16,12 +18,16 @@ NEEDS="gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libfuse3-
     zlib1g-dev libcjson-dev libsqlite3-dev fuse3"
 # Outside of the checkout, so that no indexer and no grep -r enters it. The name is the same in each run.
 MOUNT=/tmp/ddbfs-demo-$(id -u)-$(printf %s "$REPO" | cksum | cut -d' ' -f1)
+DDBFS=build/fs/ddbfs
+SNAPSHOT=build/demo.ddb
 SHOWN_LINES=12
+WITH_SERVER=
+KEEP=
 
 . tests/packages.sh
 
 usage() {
-    sed -n '2,8s/^# \{0,1\}//p' "$0"
+    sed -n '2,10s/^# \{0,1\}//p' "$0"
 }
 
 is_mounted() {
@@ -57,7 +63,7 @@ stop_all() {
 # npm only fetches the demo server, and only if it is not in the cache.
 needs() {
     echo "$NEEDS"
-    sh docs/examples/load_demo.sh --is-here || echo "npm:npm ca-certificates"
+    [ -z "$WITH_SERVER" ] || sh docs/examples/load_demo.sh --is-here || echo "npm:npm ca-certificates"
 }
 
 build() {
@@ -72,7 +78,7 @@ build() {
 
 start_server() {
     sh docs/examples/load_demo.sh --background >build/quickstart.log && return 0
-    echo "quickstart: ddbfs is built (build/fs/ddbfs --help), but the demo server did not start" >&2
+    echo "quickstart: ddbfs is built ($DDBFS --help), but the demo server did not start" >&2
     return 1
 }
 
@@ -102,15 +108,17 @@ mount_demo() {
         echo "   /dev/fuse was not found, so nothing is mounted: use ddbfs cat and ddbfs ls."
         return 1
     }
-    ddbfs mount "$MOUNT" && return 0
+    # The options are several words.
+    # shellcheck disable=SC2086
+    $DDBFS mount $OPTIONS "$MOUNT" && return 0
     echo "   The mount failed for the reason above: use ddbfs cat and ddbfs ls."
     return 1
 }
 
 mount_session() {
-    show "An item is a file. The directories above it send no request; this is 1 request." \
+    show "An item is a file. The directories above it are read without a request." \
         "cat $MOUNT/prod/shops/cool-store.myshopify.com/SETTINGS"
-    show "Which of the latest jobs failed? The listing contains the items: 1 request." \
+    show "Which of the latest jobs failed? The listing contains the items." \
         "grep -rl '\"status\": \"FAILED\"' $MOUNT/prod/jobs/by-index/shopify/$INDEX/latest"
     show "The jobs in progress, latest first, with their sizes and dates." \
         "ls -lt $MOUNT/prod/jobs/by-status/$INDEX/IN_PROGRESS"
@@ -121,25 +129,27 @@ mount_session() {
 }
 
 session() {
-    show "A job by its id. An index has its key: 2 requests." \
-        "ddbfs cat /prod/jobs/by-id/$JOB"
-    show "The latest jobs of a search index, newest first: 1 request." \
-        "ddbfs ls /prod/jobs/by-index/shopify/$INDEX/latest | head -5"
+    show "A job by its id. An index has its key." \
+        "$DDBFS cat $OPTIONS /prod/jobs/by-id/$JOB"
+    show "The latest jobs of a search index, newest first." \
+        "$DDBFS ls $OPTIONS /prod/jobs/by-index/shopify/$INDEX/latest | head -5"
     show "One attribute of an item." \
-        "ddbfs cat /prod/index-settings/kl7a9h55/shopify-e513a8-4@/add_docs_config"
+        "$DDBFS cat $OPTIONS /prod/index-settings/kl7a9h55/shopify-e513a8-4@/add_docs_config"
     show "A value alone, for use in \$(…): the token of the shop's latest session." \
-        "ddbfs cat /prod/shops/cool-store.myshopify.com/access-token"
-    show "The requests and the cost of a path, and an equal aws command. No item is read." \
-        "ddbfs explain /prod/jobs/by-id/$JOB"
-    show "Does the map, which defines these paths, fit the tables?" \
-        "ddbfs check docs/examples/ecommerce.map.json"
+        "$DDBFS cat $OPTIONS /prod/shops/cool-store.myshopify.com/access-token"
+    show "The requests and the cost of a path in DynamoDB, and an equal aws command. No item is read." \
+        "$DDBFS explain --map docs/examples/ecommerce.map.json /prod/jobs/by-id/$JOB"
 }
 
-go_on() {
-    ! is_mounted || {
-        echo "The mount is still there: $MOUNT"
-        echo
-    }
+own_tables() {
+    echo "Your own tables need no map: $DDBFS ls /tables. A map defines shorter paths:"
+    echo "$DDBFS init 'prod-*' drafts it (docs/guides/your-own-table.md), and ddbfs check checks it."
+    echo "An export of a table to S3 is a snapshot after $DDBFS import (docs/snapshot.md)."
+    echo "All commands and options: $DDBFS --help"
+}
+
+# After --server --keep.
+server_variables() {
     echo "The demo server is still running. To use it, paste these lines; then type ddbfs ls / and"
     echo "follow the directories:"
     echo
@@ -147,44 +157,58 @@ go_on() {
     echo "    export DDBFS_MAP=\"$DDBFS_MAP\""
     sed 's/^/    /' build/demo/env.sh
     echo
-    echo "Without the map, all tables are below /tables:"
-    echo
-    echo "    unset DDBFS_MAP; ddbfs ls /tables"
-    echo
-}
-
-# Printed at the end of each run.
-own_tables() {
-    echo "Your own tables need no map: ddbfs ls /tables. A map defines shorter paths:"
-    echo "ddbfs init 'prod-*' drafts it (docs/guides/your-own-table.md), and ddbfs check checks it."
-    echo "All commands and options: ddbfs --help"
     echo "Use a new shell for your own account: a shell with these exports uses the demo server."
 }
 
-case ${1:-} in
---stop)
+prepare_server() {
+    echo "2. Starting a DynamoDB-compatible server on this machine, with sample data."
+    start_server
+    # shellcheck source=/dev/null
+    . build/demo/env.sh
+    DDBFS_MAP=$REPO/docs/examples/ecommerce.map.json
+    export DDBFS_MAP
+    OPTIONS=
+}
+
+prepare_snapshot() {
+    echo "2. Importing sample data into the snapshot $SNAPSHOT."
+    DDBFS=$DDBFS sh docs/examples/make_demo.sh $SNAPSHOT >build/quickstart.log 2>&1 || {
+        cat build/quickstart.log >&2
+        return 1
+    }
+    OPTIONS="--snapshot $SNAPSHOT"
+}
+
+go_on() {
+    ! is_mounted || echo "The mount is still there: $MOUNT"
+    [ -z "$WITH_SERVER" ] || server_variables
+    echo "To end the demo: sh docs/quickstart.sh --stop"
+}
+
+stop_demo() {
     stop_all || exit 1
     echo "The demo is unmounted, and its server has stopped."
     exit 0
-    ;;
---once) trap stop_all EXIT && trap 'exit 1' INT TERM HUP ;;
-'') ;;
---help) usage && exit 0 ;;
-*) usage >&2 && exit 2 ;;
-esac
+}
+
+for option in "$@"; do
+    case $option in
+    --stop) stop_demo ;;
+    --server) WITH_SERVER=yes ;;
+    --keep) KEEP=yes ;;
+    --help) usage && exit 0 ;;
+    *) usage >&2 && exit 2 ;;
+    esac
+done
+[ -n "$KEEP" ] || trap stop_all EXIT
+trap 'exit 1' INT TERM HUP
 
 # The names are words of their own on purpose.
 # shellcheck disable=SC2046
 install_missing $(needs)
 echo "1. Building ddbfs into build/."
 build
-echo "2. Starting a DynamoDB-compatible server on this machine, with sample data."
-start_server
-# shellcheck source=/dev/null
-. build/demo/env.sh
-PATH=$REPO/build/fs:$PATH
-DDBFS_MAP=$REPO/docs/examples/ecommerce.map.json
-export PATH DDBFS_MAP
+if [ -n "$WITH_SERVER" ]; then prepare_server; else prepare_snapshot; fi
 echo "3. Mounting it at $MOUNT."
 if mount_demo; then
     echo "   Each of these commands can be typed."
@@ -196,12 +220,11 @@ else
 fi
 echo
 session
-if [ "${1:-}" = --once ]; then
-    echo "The demo is unmounted now, and its server stops. To continue with the demo:"
-    echo "    sh docs/quickstart.sh"
-else
+if [ -n "$KEEP" ]; then
     go_on
-    echo "To unmount and to stop the server: sh docs/quickstart.sh --stop"
+else
+    echo "The demo is unmounted now. To mount it again:"
+    echo "    mkdir -p ~/ddb && $DDBFS mount ${OPTIONS:---snapshot $SNAPSHOT} ~/ddb"
 fi
 echo
 own_tables

@@ -17,6 +17,13 @@ struct input {
     int64_t modified_ms; /* since 1970; 0: not known */
 };
 
+/* WAITS is called often while an input waits for its bytes. False: the read fails with
+ * ERROR_TIMED_OUT. */
+struct input_watch {
+    bool (*waits)(void *arg);
+    void *arg;
+};
+
 enum { INPUT_CHUNK = 1 << 18 }; /* the most that one read appends */
 
 struct input_ops {

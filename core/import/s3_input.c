@@ -5,13 +5,17 @@
 
 #include "core/aws/s3_object.h"
 
+enum { S3_LOOK_MS = 100 };
+
 static const char s3_scheme[] = "s3://";
 
 struct s3_folder {
     struct input_folder base;
     struct loop *loop;        /* borrowed */
     struct s3_client *client; /* owned */
-    char *bucket, *prefix;    /* owned; the prefix without a slash at its end */
+    struct input_watch watch;
+    bool has_read;         /* a file of it was read */
+    char *bucket, *prefix; /* owned; the prefix without a slash at its end */
 };
 
 struct s3_input {
@@ -22,7 +26,8 @@ struct s3_input {
     size_t taken;             /* bytes of PART that were read */
     uint64_t end;             /* the offset behind PART */
     struct buf version;
-    bool is_over; /* the response under way has come */
+    bool is_over;            /* the response under way has come */
+    struct loop_timer *look; /* while a response is awaited: when the watch is called next */
     struct error err;
 };
 
@@ -49,6 +54,31 @@ static void s3_input_take_part(void *arg, const struct s3_part *part, const stru
     loop_stop(input->folder->loop);
 }
 
+static void s3_input_look(void *arg)
+{
+    struct s3_input *input = arg;
+    input->look = NULL;
+    loop_stop(input->folder->loop);
+}
+
+/* Runs the loop until CALL is over. Ends it if the watch, or memory, wants so. */
+static bool s3_input_wait(struct s3_input *input, struct s3_call *call, struct error *err)
+{
+    struct s3_folder *folder = input->folder;
+    bool proceeds = true;
+    while (!input->is_over && proceeds) {
+        input->look = loop_add_timer(folder->loop, S3_LOOK_MS, s3_input_look, input);
+        proceeds = input->look && loop_run(folder->loop) && folder->watch.waits(folder->watch.arg);
+        loop_remove_timer(input->look);
+        input->look = NULL;
+    }
+    if (input->is_over)
+        return true;
+    s3_call_end(call);
+    return error_set(err, ERROR_TIMED_OUT, "%s was not read to its end: the import was interrupted",
+                     input->base.name);
+}
+
 /* Waits for the part behind the last one. */
 static bool s3_input_fetch(struct s3_input *input, struct error *err)
 {
@@ -58,15 +88,20 @@ static bool s3_input_fetch(struct s3_input *input, struct error *err)
     input->err = (struct error){0};
     struct s3_call *call = s3_part_read(folder->client, folder->bucket, input->key, input->end,
                                         version, s3_input_take_part, input);
-    while (call && !input->is_over && loop_run(folder->loop)) { /* earlier work may stop it, too */
-    }
-    if (call && !input->is_over)
-        s3_call_end(call);
-    if (!input->is_over || input->part.failed || input->version.failed)
+    if (!call)
         return error_no_memory(err);
+    if (!s3_input_wait(input, call, err))
+        return false;
+    if (input->part.failed || input->version.failed)
+        return error_no_memory(err);
+    bool is_missing = folder->has_read && input->err.kind == ERROR_DENIED &&
+                      input->err.authenticated && input->end == 0;
+    folder->has_read = folder->has_read || input->err.kind == ERROR_NONE;
     if (input->err.kind == ERROR_NONE)
         return true;
     *err = input->err;
+    if (is_missing)
+        err->kind = ERROR_NOT_FOUND;
     return false;
 }
 
@@ -145,7 +180,7 @@ static bool s3_folder_split(struct s3_folder *folder, const char *url, struct er
 }
 
 struct input_folder *s3_input_open(const char *url, struct aws_session *session, struct loop *loop,
-                                   struct error *err)
+                                   const struct input_watch *watch, struct error *err)
 {
     static const struct input_folder_ops ops = {s3_folder_open_file, s3_folder_close};
     struct s3_folder *folder = calloc(1, sizeof *folder);
@@ -153,8 +188,8 @@ struct input_folder *s3_input_open(const char *url, struct aws_session *session,
         error_no_memory(err);
         return NULL;
     }
-    *folder =
-        (struct s3_folder){.base = {.ops = &ops}, .loop = loop, .client = s3_client_new(session)};
+    *folder = (struct s3_folder){
+        .base = {.ops = &ops}, .loop = loop, .client = s3_client_new(session), .watch = *watch};
     bool ok = folder->client ? s3_folder_split(folder, url, err) : error_no_memory(err);
     if (ok)
         return &folder->base;

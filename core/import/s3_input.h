@@ -10,9 +10,12 @@
 bool s3_input_is_url(const char *path);
 
 /* The folder URL, "s3://bucket/prefix". Its file "" is the object at the prefix itself. A read of
- * its files runs LOOP until the response has come. LOOP and SESSION must outlive the folder. NULL
- * with ERR filled: the URL has no bucket or no prefix, or memory ran out. */
+ * its files runs LOOP until the response has come, or WATCH returns false. LOOP and SESSION must
+ * outlive the folder. NULL with ERR filled: the URL has no bucket or no prefix, or memory ran out.
+ *
+ * Without the permission to list the bucket, S3 denies a missing object as it denies a forbidden
+ * one. After one file was read, such a file is ERROR_NOT_FOUND. */
 struct input_folder *s3_input_open(const char *url, struct aws_session *session, struct loop *loop,
-                                   struct error *err);
+                                   const struct input_watch *watch, struct error *err);
 
 #endif

@@ -592,6 +592,9 @@ static bool import_execute(struct import_run *run)
     }
     if (!import_run_proceeds(run))
         return import_run_stop(run);
+    const char *map = run->options->map;
+    if (map && !snapshot_writer_set_fact(run->writer, "map", span_text(map), run->err))
+        return false;
     return import_fill_result(run) && snapshot_writer_commit(run->writer, run->err);
 }
 

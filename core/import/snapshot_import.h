@@ -7,6 +7,8 @@
 /* Either of both; owned by the caller. */
 struct import_source {
     struct input_folder *folder; /* of an export */
+    struct input_folder *holder; /* of STREAM, if that is an object of a bucket; the caller closes
+                                  * it after the import */
     struct input *stream;        /* of items, compressed or not; the import takes it over, and sets
                                   * it to NULL */
 };
@@ -27,8 +29,9 @@ struct import_options {
     size_t source_count;
     const char *table; /* the name in FILE; NULL: that of the sources, or of the description */
     bool has_moment;
-    int64_t at_ms;  /* of streams, with HAS_MOMENT; else the time of the newest file */
-    int64_t now_ms; /* for streams without a time */
+    int64_t at_ms;   /* of streams, with HAS_MOMENT; else the time of the newest file */
+    int64_t now_ms;  /* for streams without a time */
+    const char *map; /* the text of the map that the file gets; NULL: none */
 
     /* Appends the object "Table" of DescribeTable for TABLE (NULL: not known) to DESCRIPTION, and,
      * if it is known, TimeToLiveDescription to EXPIRY. False with ERR filled. */

@@ -130,6 +130,17 @@ static bool snapshot_writer_sync(const char *file, int flags, struct error *err)
     return ok;
 }
 
+/* SQLite would restore the new file from the journal that a killed writer of the old one left. */
+static bool snapshot_writer_drop_journal(const char *file, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf journal = {0};
+    buf_printf(&journal, "%s-journal", file);
+    if (journal.failed)
+        return error_no_memory(err);
+    return unlink(buf_text(&journal)) == 0 || errno == ENOENT ||
+           snapshot_writer_refuse(buf_text(&journal), err);
+}
+
 bool snapshot_writer_commit(struct snapshot_writer *writer, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf folder = {0};
@@ -142,6 +153,8 @@ bool snapshot_writer_commit(struct snapshot_writer *writer, struct error *err)
     writer->database = NULL;
     if (!snapshot_writer_sync(writer->temporary, O_RDONLY, err))
         return false;
+    if (!snapshot_writer_drop_journal(writer->file, err))
+        return false;
     if (rename(writer->temporary, writer->file) != 0)
         return snapshot_writer_refuse(writer->file, err);
     free(writer->temporary);
@@ -149,6 +162,20 @@ bool snapshot_writer_commit(struct snapshot_writer *writer, struct error *err)
     buf_printf(&folder, "%.*s.", snapshot_writer_folder_size(writer->file), writer->file);
     return folder.failed ? error_no_memory(err)
                          : snapshot_writer_sync(buf_text(&folder), O_RDONLY | O_DIRECTORY, err);
+}
+
+bool snapshot_writer_set_fact(struct snapshot_writer *writer, const char *name, struct span value,
+                              struct error *err)
+{
+    struct statement *insert =
+        database_prepare(writer->database, "INSERT OR REPLACE INTO about VALUES(?1, ?2)", err);
+    if (!insert)
+        return false;
+    statement_bind_text(insert, 1, span_text(name));
+    statement_bind_text(insert, 2, value);
+    bool ok = statement_run(insert, err);
+    statement_end(insert);
+    return ok;
 }
 
 /* Tables. */

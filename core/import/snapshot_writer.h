@@ -28,6 +28,10 @@ void snapshot_writer_destroy(struct snapshot_writer *writer);
  * filled: the file is as it was before. */
 bool snapshot_writer_commit(struct snapshot_writer *writer, struct error *err);
 
+/* Sets the row NAME of the table "about". */
+bool snapshot_writer_set_fact(struct snapshot_writer *writer, const char *name, struct span value,
+                              struct error *err);
+
 /* A table that the file has. */
 struct stored_table {
     int64_t number;

@@ -13,6 +13,7 @@
 #include "core/map/map.h"
 #include "core/read/resolve.h"
 #include "core/sources.h"
+#include "core/stored_map.h"
 #include "fs/cli/mount_table.h"
 #include "fs/cli/progress.h"
 #include "fs/cli/prompt.h"
@@ -34,11 +35,23 @@ static bool app_try_map(struct buf *out, const char *folder, const char *rest)
     return !out->failed && access(buf_text(out), F_OK) == 0;
 }
 
+/* The first snapshot of the options that contains a map; NULL for none. */
+static const char *app_mapped_snapshot(const struct options *options)
+{
+    const char *variable = options_snapshot_variable(options);
+    for (unsigned i = 0; i < options->snapshot_count; i++)
+        if (stored_map_is_in(options->snapshots[i]))
+            return options->snapshots[i];
+    return variable && stored_map_is_in(variable) ? variable : NULL;
+}
+
 bool app_look_for_map(const struct options *options, struct buf *out)
 {
     if (options->no_map)
         return false;
-    const char *given = options->map ? options->map : getenv("DDBFS_MAP");
+    const char *given = options->map ? options->map : app_mapped_snapshot(options);
+    if (!given)
+        given = getenv("DDBFS_MAP");
     if (given && given[0]) {
         buf_add_text(out, given);
         return true;
@@ -129,7 +142,7 @@ bool app_init(struct app *app, const struct options *options, const char *map_fi
 {
     CLEAN_UP(findings_clean_up) struct findings findings = {0};
     struct error why;
-    const struct map *map = map_load(map_file, options->map_folder, &findings, &why);
+    const struct map *map = stored_map_load(map_file, options->map_folder, &findings, &why);
     bool ok = app_start(app, options, map, cache_bytes);
     if (!map)
         app_report_map(app, map_file, &findings, &why, FINDINGS_SHOWN);

@@ -167,25 +167,47 @@ static bool import_is_bucket(const char *name)
     return strncmp(name, "s3://", 5) == 0;
 }
 
+static bool import_is_wanted(void *arg)
+{
+    struct import_command *import = arg;
+    progress_update(import->bar);
+    return import_signal == 0;
+}
+
+/* An export, or one object. No request lists a bucket, so the manifest is tried first. */
+static bool import_open_bucket(struct import_command *import, const char *name, struct error *err)
+{
+    struct import_source *source = &import->sources[import->source_count];
+    const struct input_watch watch = {import_is_wanted, import};
+    struct error ignored;
+    if (import->source_count == IMPORT_SOURCES)
+        return error_set(err, ERROR_INVALID, "more than %d sources; use --onto for the others",
+                         IMPORT_SOURCES);
+    import->source_count++;
+    source->holder = sources_open_bucket(import->app.sources, NULL, name, &watch, err);
+    if (!source->holder)
+        return false;
+    struct input *manifest = input_folder_open_file(source->holder, "manifest-summary.json", err);
+    if (!manifest && (err->kind == ERROR_NOT_FOUND || err->kind == ERROR_DENIED))
+        source->stream = input_folder_open_file(source->holder, "", &ignored);
+    if (manifest)
+        source->folder = source->holder;
+    if (source->stream)
+        import->done.bytes_total += source->stream->size;
+    input_close(manifest);
+    return source->folder || source->stream;
+}
+
 /* Buckets need the app, which other sources must precede: afterwards, /dev/fd can't be opened. */
 static bool import_open_sources(struct import_command *import, int count, char **names,
                                 bool of_buckets, struct error *err)
 {
-    for (int i = 0; i < count; i++) {
-        if (import_is_bucket(names[i]) != of_buckets)
-            continue;
-        if (!of_buckets && !import_open_source(import, names[i], err))
-            return false;
-        if (!of_buckets)
-            continue;
-        if (import->source_count == IMPORT_SOURCES)
-            return error_set(err, ERROR_INVALID, "more than %d sources", IMPORT_SOURCES);
-        struct input_folder *folder = sources_open_bucket(import->app.sources, NULL, names[i], err);
-        import->sources[import->source_count++].folder = folder;
-        if (!folder)
-            return false;
-    }
-    return true;
+    bool ok = true;
+    for (int i = 0; ok && i < count; i++)
+        if (import_is_bucket(names[i]) == of_buckets)
+            ok = of_buckets ? import_open_bucket(import, names[i], err)
+                            : import_open_source(import, names[i], err);
+    return ok;
 }
 
 static bool import_check_target(const struct options *options, const char *file, struct error *err)
@@ -275,13 +297,12 @@ static bool import_run_command(struct import_command *import, struct error *err)
         .has_moment = options->moment.known,
         .at_ms = options->moment.ms,
         .now_ms = clock->wall_ms(clock),
+        .map = options->map ? import->app.map->text : NULL,
         .describe = import_describe,
         .proceed = import_proceed,
         .arg = import,
         .progress = &import->done,
     };
-    import_watch_signals();
-    signal(SIGXFSZ, SIG_IGN); /* a limit of the size of files is an error of the write */
     import->line_ms = loop_now_ms(import->app.loop);
     import->bar = progress_start_with(import->app.loop, import_write_progress, import);
     bool ok = snapshot_import(&how, &result, err);
@@ -300,12 +321,15 @@ static bool import_run_command(struct import_command *import, struct error *err)
 static bool import_start(struct import_command *import, const struct options *options, int count,
                          char **names, struct error *err)
 {
+    bool is_mapped = import_keys_need_map(options) && !options->onto;
+    import_watch_signals();
+    signal(SIGXFSZ, SIG_IGN); /* a limit of the size of files is an error of the write */
     bool ok = import_check_target(options, import->file, err) &&
               import_keys_init(&import->keys, options, err) &&
               import_open_sources(import, count, names, false, err);
-    bool started = import_keys_need_map(options) && !options->onto
-                       ? app_init_any(&import->app, options, COMMAND_CACHE_BYTES)
-                       : app_start(&import->app, options, map_none(), COMMAND_CACHE_BYTES);
+    bool started = options->map ? app_init(&import->app, options, options->map, COMMAND_CACHE_BYTES)
+                   : is_mapped  ? app_init_any(&import->app, options, COMMAND_CACHE_BYTES)
+                                : app_start(&import->app, options, map_none(), COMMAND_CACHE_BYTES);
     import->keys.app = &import->app;
     if (!started)
         import->app.status = EXIT_FAILURE;
@@ -315,8 +339,11 @@ static bool import_start(struct import_command *import, const struct options *op
 static void import_clean_up(struct import_command *import)
 {
     for (size_t i = 0; i < import->source_count; i++) {
-        input_close(import->sources[i].stream);
-        input_folder_close(import->sources[i].folder);
+        struct import_source *source = &import->sources[i];
+        input_close(source->stream);
+        if (source->folder != source->holder)
+            input_folder_close(source->folder);
+        input_folder_close(source->holder);
     }
     import_keys_clean_up(&import->keys);
     app_clean_up(&import->app);

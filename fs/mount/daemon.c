@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/sources.h"
+#include "core/stored_map.h"
 #include "fs/mount/account.h"
 #include "fs/mount/control.h"
 #include "fs/mount/failures.h"
@@ -77,9 +78,9 @@ static const struct map *daemon_load_map_again(const struct app *app, struct err
 {
     CLEAN_UP(buf_clean_up) struct buf found = {0};
     if (!map_is_none(app->map))
-        return map_load_again(app->map->file, err);
+        return stored_map_load_again(app->map->file, err);
     if (app_look_for_map(app->options, &found))
-        return map_load_again(buf_text(&found), err);
+        return stored_map_load_again(buf_text(&found), err);
     return map_ref(app->map);
 }
 

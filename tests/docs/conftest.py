@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from harness import mounts
+from harness import load, mounts, places
 
 
 @pytest.fixture
@@ -15,3 +15,13 @@ def mountpoint(tmp_path):
     folder.mkdir()
     yield str(folder)
     mounts.take_away(folder)
+
+
+@pytest.fixture
+def stage(tmp_path):
+    """A folder like a clone after the quickstart, where the commands of documents are typed."""
+    folder = tmp_path / "stage"
+    (folder / "build").mkdir(parents=True)
+    (folder / "docs").symlink_to(places.REPO / "docs")
+    load.make_demo(folder / "build/demo.ddb")
+    return folder

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import mounts, packages, places, prompt, record_session, snapshots, transcripts
+from harness import load, mounts, packages, places, prompt, record_session, snapshots, transcripts
 
 SHELL_GUIDE = (places.REPO / "docs/guides/shell.md").read_text("utf-8")
 
@@ -30,23 +30,24 @@ def bash(home, tmp_path):
     )
 
 
-def test_readme_is_true(bash, mountpoint):
+def test_readme_is_true(bash, mountpoint, stage):
     needs("jq")
     text = text_of("README.md")
-    assert transcripts.find_differences(text, bash(start=places.REPO), mountpoint) == []
+    assert transcripts.find_differences(text, bash(start=stage), mountpoint) == []
     assert not mounts.is_mounted(mountpoint)
 
 
 def test_session_is_recorded_again(home, mountpoint, tmp_path):
+    load.make_demo(tmp_path / "demo.ddb")
     assert record_session.record(home, tmp_path, mountpoint) == text_of("docs/session.svg")
 
 
-def test_tutorial_is_true(bash, home, mountpoint):
+def test_tutorial_is_true(bash, home, mountpoint, stage):
     needs("jq")
     text = text_of("docs/tutorial.md")
     assert len(list(transcripts.steps_of(text))) > 20
     try:
-        assert transcripts.find_differences(text, bash(), mountpoint) == []
+        assert transcripts.find_differences(text, bash(start=stage), mountpoint) == []
     finally:
         assert mounts.take_away(home.folder / "ddb")
 

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import os
 import subprocess
 import time
 
@@ -46,6 +47,14 @@ def items(table, environment="prod"):
     text = environments()[environment]
     lines = (places.EXAMPLES / f"ecommerce.{table}.jsonl").read_text("utf-8").splitlines()
     return [json.loads(line)["Item"] for line in lines if text in line]
+
+
+def make_demo(file):
+    """Writes the snapshot of the sample data, as the quickstart does."""
+    program = places.program("DDBFS", "build-asan/fs/ddbfs", "build/fs/ddbfs")
+    done = subprocess.run(["sh", places.EXAMPLES / "make_demo.sh", file], capture_output=True, text=True,
+                          env={**os.environ, "DDBFS": str(program)})  # fmt: skip
+    assert done.returncode == 0, done.stderr
 
 
 def provisioned(description):

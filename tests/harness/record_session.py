@@ -11,12 +11,12 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from harness import load, mounts, places, runner, servers, transcripts  # noqa: E402
+from harness import load, mounts, places, runner, transcripts  # noqa: E402
 
 DRAWING = places.REPO / "docs/session.svg"
 # Their output is the same in each run: it has neither times nor owners of this machine.
 COMMANDS = """\
-ddbfs mount /mnt
+ddbfs mount --snapshot demo.ddb /mnt
 cd /mnt/prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4
 ls -C
 head -4 latest@table/created_at,status,attempt
@@ -80,11 +80,12 @@ def record(home, folder, mountpoint):
 
 def main():
     mounts.leave_name_space()
-    with servers.running("dynoxide") as server, tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        load.load_sample(server.url)
+        load.make_demo(folder / "demo.ddb")
         (folder / "mnt").mkdir()
-        DRAWING.write_text(record(runner.Home(folder / "home", server.url), folder, folder / "mnt"), "utf-8")
+        home = runner.Home(folder / "home", "http://127.0.0.1:9")  # nothing listens there
+        DRAWING.write_text(record(home, folder, folder / "mnt"), "utf-8")
 
 
 if __name__ == "__main__":

@@ -115,15 +115,48 @@ def test_an_option_that_is_none_is_usage(demo):
     call("--typo", expect=2)
 
 
-def test_the_quickstart_shows_a_session_and_leaves_nothing(tmp_path, environment):
-    tree = shutil.copytree(places.REPO, tmp_path / "tree", ignore=LEFT_OUT)
-    said = run(["sh", tree / "docs" / "quickstart.sh", "--once"], environment, timeout_s=600)
-    assert "$ ddbfs cat /prod/jobs/by-id/1f3c9a52-" in said
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A copy of the tree, in which the quickstart builds once."""
+    return shutil.copytree(places.REPO, tmp_path_factory.mktemp("quickstart") / "tree", ignore=LEFT_OUT)
+
+
+def check_session(said, tree):
+    """It read an item twice, through the mount and without it, and left no mount and no process."""
+    mountpoint = pathlib.Path(re.search(r"^3\. Mounting it at (/.*)\.$", said, re.M)[1])
+    assert f"$ cat {mountpoint}/prod/shops/cool-store.myshopify.com/SETTINGS" in said
     assert '"job_id": "1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"' in said
     assert "\nshpat_demo_cool_two_latest\n" in said
-    mountpoint = pathlib.Path(re.search(r"^3\. Mounting it at (/.*)\.$", said, re.M)[1])
     assert tree not in mountpoint.parents and not mountpoint.exists()
     assert processes_of(tree) == processes_of(mountpoint) == []
+
+
+@pytest.mark.xdist_group("quickstart")
+def test_the_quickstart_needs_no_server_and_no_network(tree, environment):
+    script = tree / "docs/quickstart.sh"
+    check_session(run(["sh", script], environment, timeout_s=600), tree)
+    shutil.rmtree(tree / "build/demo", ignore_errors=True)
+    # Built by now: a machine without any network, nor npm, nor credentials.
+    poor = {**environment, "PATH": "/usr/bin:/bin", "DDBFS_CACHE": "/nonexistent", "AWS_CONFIG_FILE": "/nonexistent"}
+    check_session(run(["unshare", "-n", "sh", script], poor), tree)
+    assert not (tree / "build/demo").exists()
+
+
+@pytest.mark.xdist_group("quickstart")
+def test_the_quickstart_with_a_server_shows_the_same(tree, environment):
+    check_session(run(["sh", tree / "docs/quickstart.sh", "--server"], environment, timeout_s=600), tree)
+
+
+@pytest.mark.xdist_group("quickstart")
+def test_the_quickstart_can_keep_its_mount(tree, environment):
+    script = tree / "docs/quickstart.sh"
+    said = run(["sh", script, "--keep"], environment, timeout_s=600)
+    mountpoint = pathlib.Path(re.search(r"^The mount is still there: (/.*)$", said, re.M)[1])
+    try:
+        assert "by-id" in os.listdir(mountpoint / "prod/jobs")
+    finally:
+        run(["sh", script, "--stop"], environment)
+    assert not mountpoint.exists() and processes_of(mountpoint) == []
 
 
 def test_the_quickstart_mounts_on_nobody_else_s_folder(tmp_path):
@@ -134,7 +167,7 @@ def test_the_quickstart_mounts_on_nobody_else_s_folder(tmp_path):
     number = subprocess.run(["cksum"], input=str(tree), capture_output=True, text=True).stdout.split()[0]
     mountpoint = pathlib.Path(f"/tmp/ddbfs-demo-{os.getuid()}-{number}")
     script = (tree / "docs/quickstart.sh").read_text()
-    functions = script[: script.index("\ncase ${1:-} in")]
+    functions = script[: script.index('\nfor option in "$@"')]
     (tree / "docs/try.sh").write_text(f"{functions}\nmake_mountpoint && echo made || echo refused\n")
     attempt = lambda: run(["sh", tree / "docs/try.sh"], {"PATH": runner.PATH})  # noqa: E731
     try:

@@ -1,0 +1,15 @@
+/* Maps in files of their own, and maps that snapshots contain. */
+#ifndef DDBFS_CORE_STORED_MAP_H
+#define DDBFS_CORE_STORED_MAP_H
+
+#include "core/map/map.h"
+
+/* Whether FILE is a snapshot that contains a map. False also if FILE can't be read. */
+bool stored_map_is_in(const char *file);
+
+/* map_load and map_load_again, for a map file or a snapshot that contains a map. */
+const struct map *stored_map_load(const char *file, const char *folder, struct findings *findings,
+                                  struct error *err);
+const struct map *stored_map_load_again(const char *file, struct error *err);
+
+#endif
