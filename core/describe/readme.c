@@ -270,6 +270,23 @@ static void readme_write_moment(const struct place *directory, const struct plac
     buf_add_text(out, ", or of an earlier moment where a table has no snapshot of that one.\n\n");
 }
 
+/* Of an environment that has snapshots: where its past is. */
+static void readme_write_past(const struct place *directory, const struct place_options *names,
+                              struct buf *out)
+{
+    const int64_t *times;
+    size_t count;
+    if (!directory->environment || directory->is_past || !names->moments ||
+        !moments_list(names->moments, directory->environment, INT64_MAX, &times, &count, NULL))
+        return;
+    buf_printf(
+        out, "\n/%.*s" PLACE_TIMES_ENDING "/ has the past, from %zu snapshot%s: the newest is of ",
+        (int)directory->environment_name.size, directory->environment_name.data, count,
+        count == 1 ? "" : "s");
+    instant_write_exact(out, times[0]);
+    buf_add_text(out, ".\n");
+}
+
 /* Of the root, or of an environment. */
 static void readme_write_above_tables(const struct place *directory,
                                       const struct place_options *names, struct buf *out)
@@ -292,6 +309,7 @@ static void readme_write_above_tables(const struct place *directory,
                    directory->table_prefix);
     else
         buf_add_text(out, "all tables, by their full names\n");
+    readme_write_past(directory, names, out);
     buf_add_text(
         out, "\nEach directory of a table has a README, listed or not. `ddbfs skill` prints the\n"
              "whole map as one document.\n");

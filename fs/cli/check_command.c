@@ -154,8 +154,27 @@ static void check_describe(struct check_command *check, struct source *source)
     read_destroy(read);
 }
 
+/* The files of the past, if the map has any for the environment. */
+static void check_past(struct check_command *check, const char *name)
+{
+    struct error why;
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    buf_printf(&path, "/%s", name);
+    struct place *present = app_resolve(&check->app, buf_text(&path), &why);
+    bool has_past = present && present->environment->snapshots;
+    place_destroy(present);
+    if (!has_past)
+        return;
+    buf_add_text(&path, PLACE_TIMES_ENDING);
+    struct place *past = app_resolve(&check->app, buf_text(&path), &why);
+    if (!past)
+        app_report_error(&check->app, buf_text(&path), &why);
+    place_destroy(past);
+}
+
 static void check_environment(struct check_command *check, const char *name)
 {
+    check_past(check, name);
     const struct map *map = check->app.map;
     for (size_t i = 0; i < map->model_count; i++) {
         struct error why;

@@ -196,9 +196,25 @@ static void completion_list_directory(struct completion_search *search)
     if (place_is_listing(place) && !place->route->list->groups)
         completion_list_items(search);
     else if (place_is_listing(place) || place->kind == PLACE_TABLES || place->kind == PLACE_ATTRS ||
-             place->kind == PLACE_LINKS ||
+             place->kind == PLACE_LINKS || place->kind == PLACE_TIMES ||
+             place->kind == PLACE_HISTORY || (place->is_snapshot && place_key_step(place)) ||
              (place->kind == PLACE_ROOT && completion_may_be_parametric(search)))
         completion_list(search, COMPLETION_PAGES);
+}
+
+/* Offers STEM with ENDING if that is a name of its kind: PLACE_TIMES, or (IS_PAST false) any other.
+ */
+static void completion_try_ending(struct completion_search *search, struct span stem,
+                                  const char *ending, bool is_past)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0}, path = {0};
+    buf_add_span(&name, stem);
+    buf_add_text(&name, ending);
+    buf_add_span(&path, search->folder);
+    buf_add_span(&path, buf_span(&name));
+    if (!name.failed && !path.failed && completion_find(search, buf_span(&path)) &&
+        (search->place->kind == PLACE_TIMES) == is_past)
+        completion_offer(search, buf_span(&name), place_is_directory(search->place));
 }
 
 /* The tree knows the companions of a name without a request. */
@@ -209,17 +225,11 @@ static void completion_add_companions(struct completion_search *search)
         at--;
     at = at > 1 ? at - 1 : 0;
     struct span stem = span_of(search->name.data, at), ending = span_from(search->name, at);
-    for (enum companion c = COMPANION_TYPED; at > 0 && c < COMPANION_END; c++) {
-        CLEAN_UP(buf_clean_up) struct buf name = {0}, path = {0};
-        if (!span_starts(span_text(companion_ending(c)), ending))
-            continue;
-        buf_add_span(&name, stem);
-        buf_add_text(&name, companion_ending(c));
-        buf_add_span(&path, search->folder);
-        buf_add_span(&path, buf_span(&name));
-        if (!name.failed && !path.failed && completion_find(search, buf_span(&path)))
-            completion_offer(search, buf_span(&name), place_is_directory(search->place));
-    }
+    for (enum companion c = COMPANION_TYPED; at > 0 && c < COMPANION_END; c++)
+        if (span_starts(span_text(companion_ending(c)), ending))
+            completion_try_ending(search, stem, companion_ending(c), false);
+    if (at > 0 && span_starts(SPAN_LITERAL(PLACE_TIMES_ENDING), ending))
+        completion_try_ending(search, stem, PLACE_TIMES_ENDING, true);
 }
 
 /* Adds the paths that begin with the typed one, one step further, directories with a slash. At most

@@ -50,6 +50,11 @@ static void status_fill_cells(struct status_row *row, struct arena *arena, struc
     char date[32];
     struct tm local;
     json_read_string(json_member(mount, "map"), &map);
+    struct json snapshot = json_first(json_member(mount, "snapshots"));
+    for (; json_present(snapshot); snapshot = json_next(snapshot)) {
+        buf_add_text(&map, map.size ? ", " : "");
+        json_read_string(snapshot, &map);
+    }
     printable_add(&shown, map.size ? buf_span(&map) : SPAN_LITERAL("-"), "");
     json_read_string(json_member(mount, "started"), &started);
     struct instant instant = instant_parse(buf_span(&started));
@@ -74,6 +79,8 @@ static void status_write_json(const char *root, const char *why, struct json mou
         json_writer_add_text(&json, "error", why);
     } else {
         json_writer_add_raw(&json, "map", json_raw(json_member(mount, "map")));
+        if (json_present(json_member(mount, "snapshots")))
+            json_writer_add_raw(&json, "snapshots", json_raw(json_member(mount, "snapshots")));
         json_writer_add_raw(&json, "started", json_raw(json_member(mount, "started")));
         json_writer_add_raw(&json, "pid", json_raw(json_member(mount, "pid")));
         json_writer_add_integer(&json, "requests", status_requests(stats));

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from harness import places, prompt, runner
+from harness import places, prompt, runner, snapshots
 from harness.rows import rows
 
 SHOP = "/prod/shops/cool-store.myshopify.com"
@@ -323,3 +323,18 @@ def test_a_shell_stays_silent_where_there_is_nothing(typed):
     assert typed("ddbfs cat /nowhere/x\t") == ["cat", "/nowhere/x"]
     assert typed("ddbfs --map /nowhere cat /prod/j\t") == ["--map", "/nowhere", "cat", "/prod/j"]
     assert typed("true; A=b ddbfs cat /pr\tx | cat") == ["cat", "/prod/x"]
+
+
+def test_the_past_is_completed(complete, tmp_path, cost):
+    file = snapshots.sample(tmp_path / "orders.ddb")
+    first, second, third = (f"/prod@at/{each}/" for each in snapshots.MOMENTS)
+    words = ["--snapshot", str(file), "ls"]
+    assert complete(*words, "/prod@a") == ["/prod@at/"]
+    assert complete(*words, "/prod@at/") == [third, second, first]
+    settings = "/prod/shops/cool-store.myshopify.com/SETTINGS@history"
+    assert complete(*words, settings[:-4]) == [settings + "/"]
+    assert complete(*words, settings + "/") == [f"{settings}/{each}" for each in reversed(snapshots.MOMENTS)]
+    assert "/tables/prod-ShopifyEntitiesTable/items/SHOP#cool-store.myshopify.com/" in complete(
+        *words, "/tables/prod-ShopifyEntitiesTable/items/SHOP"
+    )
+    assert cost() == []

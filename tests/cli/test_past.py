@@ -1,6 +1,7 @@
 """Snapshots and the past by commands: --snapshot, DDBFS_SNAPSHOT, ENV@at/TIME and ITEM@history."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -37,7 +38,7 @@ def past(ddbfs, file, proxy):
     return run
 
 
-def times(result):
+def times_of(result):
     """The names that `ddbfs ls` printed, without the slash of a directory."""
     return [name.rstrip("/") for name in result.text.split()]
 
@@ -84,8 +85,8 @@ def test_options_of_aws_do_not_go_with_a_snapshot(ddbfs, file):
 
 
 def test_the_times_of_an_environment_come_newest_first(past):
-    assert times(past("ls", "/prod@at")) == [THIRD, SECOND, FIRST]
-    assert times(past("ls", "/tables@at")) == [THIRD, SECOND, FIRST]
+    assert times_of(past("ls", "/prod@at")) == [THIRD, SECOND, FIRST]
+    assert times_of(past("ls", "/tables@at")) == [THIRD, SECOND, FIRST]
     assert "prod@at" not in past("ls", "/").text
 
 
@@ -133,19 +134,19 @@ def test_without_snapshots_there_is_no_past(ddbfs, proxy):
 
 
 def test_the_history_of_an_item_comes_newest_first(past):
-    assert times(past("ls", SETTINGS + "@history")) == [THIRD, SECOND, FIRST]
-    assert times(past("ls", JOB + "@history")) == [THIRD, SECOND]
+    assert times_of(past("ls", SETTINGS + "@history")) == [THIRD, SECOND, FIRST]
+    assert times_of(past("ls", JOB + "@history")) == [THIRD, SECOND]
     assert [plan_of(past("cat", f"{SETTINGS}@history/{each}").stdout) for each in snapshots.MOMENTS] == [
         "starter",
         "growth-trial",
         "growth",
     ]
-    assert times(past("ls", at("2026-11-02") + "@history")) == [SECOND, FIRST]
+    assert times_of(past("ls", at("2026-11-02") + "@history")) == [SECOND, FIRST]
 
 
 def test_a_history_opens_exactly_the_listed_names(past):
     path = "/prod/shops/cool-store.myshopify.com/API_KEY@history"
-    assert times(past("ls", path)) == [FIRST]
+    assert times_of(past("ls", path)) == [FIRST]
     result = past("cat", f"{path}/{SECOND}", expect=3)
     assert f"did not change in the window that ends at {SECOND}" in result.stderr
     for name in ("2026-11-01", "2026-11-01T00:00:00", "2026-11-02T07:00:00Z", "x", FIRST + "@jsonl"):
@@ -155,7 +156,7 @@ def test_a_history_opens_exactly_the_listed_names(past):
 def test_a_deletion_is_an_empty_file_that_its_info_explains(past):
     path = "/prod/shops/cool-store.myshopify.com/USER%231@history"
     path = path.replace("%23", "#")
-    assert times(past("ls", path)) == [THIRD, SECOND]
+    assert times_of(past("ls", path)) == [THIRD, SECOND]
     assert past("cat", f"{path}/{THIRD}").stdout == b""
     assert past("cat", f"{path}/{THIRD}@typed").stdout == b""
     info = json.loads(past("cat", f"{path}/{THIRD}@info").stdout)
@@ -213,7 +214,7 @@ def test_partition_keys_are_listed_without_a_scan_of_the_service(past):
     names = past("ls", items).text.split()
     assert len(names) == 6 and "README" in names and "{pk}" not in names
     assert "snapshot" in past("cat", items + "/README").text
-    assert times(past("ls", "/tables")) == sorted(each["TableName"] for each in snapshots.sample_tables())
+    assert times_of(past("ls", "/tables")) == sorted(each["TableName"] for each in snapshots.sample_tables())
 
 
 def test_a_table_that_no_file_has(past):
@@ -283,14 +284,86 @@ def test_a_file_that_is_missing_is_an_error_with_its_name(ddbfs, proxy):
 
 def test_a_folder_is_all_snapshots_in_it(ddbfs, file, proxy):
     (file.parent / "notes.txt").write_text("no snapshot")
-    assert times(ddbfs("--snapshot", file.parent, "ls", "/prod@at")) == [THIRD, SECOND, FIRST]
+    assert times_of(ddbfs("--snapshot", file.parent, "ls", "/prod@at")) == [THIRD, SECOND, FIRST]
 
 
 def test_snapshots_given_together_are_one_source(ddbfs, tmp_path):
     tables, states = snapshots.sample_tables(), snapshots.sample_states()
     files = [snapshots.write(tmp_path / f"{i}.ddb", tables, [state]) for i, state in enumerate(states)]
     words = [word for each in files for word in ("--snapshot", each)]
-    assert times(ddbfs(*words, "ls", "/prod@at")) == [THIRD, SECOND, FIRST]
-    assert times(ddbfs(*words, "ls", SETTINGS + "@history")) == [THIRD, SECOND, FIRST]
+    assert times_of(ddbfs(*words, "ls", "/prod@at")) == [THIRD, SECOND, FIRST]
+    assert times_of(ddbfs(*words, "ls", SETTINGS + "@history")) == [THIRD, SECOND, FIRST]
     assert plan_of(ddbfs(*words, "cat", at(SECOND)).stdout) == "growth-trial"
     assert plan_of(ddbfs(*words, "cat", SETTINGS).stdout) == "growth"
+
+
+def test_no_file_of_aws_is_opened(ddbfs, file, home, proxy):
+    """A pipe without a writer holds whoever opens it."""
+    pipe = home.folder / "pipe"
+    os.mkfifo(pipe)
+    blocked = {"AWS_CONFIG_FILE": pipe, "AWS_SHARED_CREDENTIALS_FILE": pipe, "DDBFS_SNAPSHOT": file}
+    for words in (["cat", SETTINGS], ["ls", "/prod@at"], ["explain", at(SECOND)], ["config"]):
+        ddbfs(*words, env=blocked, timeout_s=20)
+    assert not proxy.ops
+
+
+def test_a_history_of_many_moments(ddbfs, tmp_path, proxy):
+    table = snapshots.simple_table("Things", "id")
+    times = [f"2026-11-{day:02d}T{hour:02d}:00:00Z" for day in range(1, 9) for hour in range(24)]
+    states = [(time, {"Things": [{"id": {"S": "a"}, "n": {"N": str(i // 2)}}]}) for i, time in enumerate(times)]
+    many = snapshots.write(tmp_path / "many.ddb", [table], states)
+    found = times_of(ddbfs("--snapshot", many, "ls", "/tables/Things/items/a@history"))
+    assert found == times[::2][::-1] and len(found) == 96
+    one = ddbfs("--snapshot", many, "cat", f"/tables@at/{times[77]}/Things/items/a@/n")
+    assert one.text == "38\n"
+
+
+def test_keys_are_listed_once_over_many_pages(ddbfs, tmp_path, proxy):
+    table = snapshots.simple_table("Events", "at:N", "id")
+    items = [{"at": {"N": str(n)}, "id": {"S": f"{i:03d}"}} for n in range(-700, 700) for i in range(3)]
+    file = snapshots.write(tmp_path / "events.ddb", [table], [(FIRST, {"Events": items})])
+    names = times_of(ddbfs("--snapshot", file, "ls", "/tables/Events/items"))
+    assert names == ["README", *map(str, range(-700, 700))]
+    assert times_of(ddbfs("--snapshot", file, "ls", "/tables/Events/items/-7")) == ["000", "001", "002"]
+    assert not proxy.ops
+
+
+def test_diff_of_the_items_of_a_table_at_two_times(past):
+    path = "{}/prod-ShopifyEntitiesTable/items"
+    result = past("diff", path.format(f"/tables@at/{FIRST}"), path.format(f"/tables@at/{SECOND}"), expect=1)
+    assert "growth-trial" in result.text and "USER#1" in result.text and "API_KEY" not in result.text
+    past("diff", path.format(f"/tables@at/{THIRD}"), path.format("/tables"), expect=0)
+
+
+def test_a_change_of_a_secret_is_a_version_for_those_who_see_it(ddbfs, tmp_path, proxy):
+    table = snapshots.sample_tables()[2]
+    assert table["TableName"] == "prod-ShopifyEntitiesTable"
+    item = {"pk": {"S": "SHOP#a"}, "sk": {"S": "API_KEY"}, "api_key": {"S": "one"}}
+    states = [(FIRST, {table["TableName"]: [item]}), (SECOND, {table["TableName"]: [{**item, "api_key": {"S": "two"}}]})]
+    words = ["--snapshot", snapshots.write(tmp_path / "secret.ddb", [table], states)]
+    path = "/prod/shops/a/API_KEY@history"
+    assert times_of(ddbfs(*words, "ls", path)) == [FIRST]
+    assert times_of(ddbfs(*words, "--show-secrets", "ls", path)) == [SECOND, FIRST]
+
+
+def test_a_bad_file_in_a_folder_is_an_error_of_the_past_alone(ddbfs, map_file, proxy):
+    (map_file.parent / "broken.ddb").write_bytes(b"x" * 4096)
+    assert plan_of(ddbfs("--map", map_file, "cat", f"/live/{snapshots.SETTINGS}").stdout) == "growth"
+    result = ddbfs("--map", map_file, "ls", "/live@at", expect=1)
+    assert "broken.ddb" in result.stderr
+    assert "broken.ddb" in ddbfs("check", map_file, expect=1).stderr
+
+
+def test_a_file_without_a_moment_of_a_table(ddbfs, tmp_path, proxy):
+    """At the first moment the files have one table, and at the second another one."""
+    one, other = snapshots.simple_table("One", "id"), snapshots.simple_table("Other", "id")
+    item = {"id": {"S": "a"}}
+    first = snapshots.write(tmp_path / "1.ddb", [one], [(FIRST, {"One": [item]})])
+    second = snapshots.write(tmp_path / "2.ddb", [other], [(SECOND, {"Other": [item]})])
+    words = ["--snapshot", first, "--snapshot", second]
+    assert times_of(ddbfs(*words, "ls", "/tables@at")) == [SECOND, FIRST]
+    assert times_of(ddbfs(*words, "ls", f"/tables@at/{SECOND}")) == ["One", "Other"]
+    assert times_of(ddbfs(*words, "ls", f"/tables@at/{FIRST}")) == ["One"]
+    assert times_of(ddbfs(*words, "ls", "/tables/Other/items/a@history")) == [SECOND]
+    assert times_of(ddbfs(*words, "ls", "/tables/One/items/a@history")) == [FIRST]
+    ddbfs(*words, "ls", f"/tables@at/{FIRST}/Other", expect=3)

@@ -174,3 +174,15 @@ def sample_states(environment="prod"):
 def sample(file, environment="prod"):
     """A snapshot of the sample's tables at MOMENTS."""
     return write(file, sample_tables(environment), sample_states(environment))
+
+
+def simple_table(name, *keys):
+    """A table as CreateTable takes it: simple_table("Events", "at:N", "id")."""
+    pairs = [(each.partition(":")[0], each.partition(":")[2] or "S") for each in keys]
+    return {
+        "TableName": name,
+        "AttributeDefinitions": [{"AttributeName": key, "AttributeType": kind} for key, kind in pairs],
+        "KeySchema": [
+            {"AttributeName": key, "KeyType": kind} for (key, _), kind in zip(pairs, ("HASH", "RANGE"))
+        ],
+    }

@@ -196,3 +196,28 @@ def test_a_mount_of_a_snapshot_reads_no_setting_of_aws(mount, file, home):
     snapshot = mount("--snapshot", file, env={"AWS_CA_BUNDLE": "/no/such/file", **NOWHERE})
     assert plan_of(snapshot / f"prod/{SETTINGS}") == "growth"
     assert "profile" not in snapshot.log()
+
+
+def test_a_command_below_a_live_mount_reads_what_the_mount_reads(mount, ddbfs, file, tmp_path):
+    live = mount(map_file=live_map(tmp_path))
+    old = write_state(tmp_path / "old.ddb", 0)
+    assert b'"growth"' in ddbfs("cat", live / f"prod/{SETTINGS}", env={"DDBFS_SNAPSHOT": old}).stdout
+    assert b'"starter"' in ddbfs("--snapshot", old, "cat", live / f"prod/{SETTINGS}").stdout
+    assert b'"growth-trial"' in ddbfs("cat", live / f"prod@at/2026-11-02/{SETTINGS}", cwd="/").stdout
+
+
+def test_status_names_the_snapshot(mount, file, ddbfs):
+    snapshot = mount("--snapshot", file, env=NOWHERE)
+    (row,) = [json.loads(line) for line in ddbfs("status", "--json").text.splitlines() if str(snapshot.root) in line]
+    assert row["snapshots"] == [str(file)] and row["requests"] == 0 and row["rcu"] == 0
+    assert "orders.ddb" in ddbfs("status").text
+
+
+def test_a_mount_for_others_denies_tables_of_the_past_too(mount, file):
+    snapshot = mount("--snapshot", file, "-o", "allow_other", env=NOWHERE)
+    for path in ("tables", "tables@at"):
+        with pytest.raises(PermissionError):
+            os.stat(snapshot / path)
+    assert plan_of(snapshot / f"prod@at/2026-11-02/{SETTINGS}") == "growth-trial"
+    with pytest.raises(PermissionError):
+        (snapshot / "prod@at/2026-11-02/shops/cool-store.myshopify.com/access-token").read_bytes()
