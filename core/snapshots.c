@@ -12,6 +12,9 @@
 /* Sources that stay open without a user, so that the cache has their results. */
 enum { MOMENTS_OPEN = 64 };
 
+/* Numbers from here on are of snapshots, so that no other source has them. */
+static const uint64_t SNAPSHOT_NUMBERS = (uint64_t)1 << 63;
+
 /* The files of environments. */
 struct open_files {
     char *name; /* owned: of the file or folder; NULL: those of the command line */
@@ -37,7 +40,6 @@ struct snapshots {
     size_t kept;         /* sources that stay open */
     uint64_t opened;     /* so far */
     struct loop_timer *sweep;
-    struct source_stats gone; /* of closed sources */
 };
 
 static void snapshots_close_files(struct open_files *files)
@@ -160,7 +162,9 @@ static struct open_files *snapshots_find_files(struct snapshots *snapshots,
                                                struct error *err)
 {
     bool is_given;
+    struct error ignored;
     const char *name = snapshots_name_of(snapshots, environment, &is_given);
+    err = err ? err : &ignored;
     if (!name && !is_given) {
         error_set(err, ERROR_NOT_FOUND,
                   "no snapshots are known for this environment; name the folder that has them in "
@@ -195,7 +199,7 @@ static void snapshots_close_unused(void *arg)
         if (each->source->users > 0)
             continue;
         list_remove(&each->node);
-        source_add_stats(each->source, &snapshots->gone);
+        source_add_stats(each->source, snapshots->options.gone);
         source_destroy(each->source);
         free(each);
     }
@@ -244,7 +248,7 @@ static struct open_moment *snapshots_open_moment(struct snapshots *snapshots,
         free(moment);
         return NULL;
     }
-    moment->source->number = ++snapshots->opened;
+    moment->source->number = SNAPSHOT_NUMBERS + ++snapshots->opened;
     moment->source->unused = snapshots_sweep_later;
     moment->source->unused_arg = snapshots;
     list_prepend(&snapshots->sources, &moment->node);

@@ -17,7 +17,8 @@ struct snapshots_options {
     /* The command line's, instead of the map's; files, or one folder. */
     const char *const *files;
     size_t file_count;
-    const char *named_by; /* "--snapshot" */
+    const char *named_by;      /* "--snapshot" */
+    struct source_stats *gone; /* gets the counts of closed sources; borrowed */
 };
 
 /* OPTIONS is copied; all that it points to is borrowed. NULL when memory ran out. */
@@ -54,7 +55,7 @@ const struct moments *snapshots_moments(struct snapshots *snapshots);
 /* Looks for new, changed and removed files at once. The log has the failures. */
 void snapshots_reload(struct snapshots *snapshots);
 
-/* Adds the counts of all sources, also of closed ones. */
+/* Adds the counts of all open sources. */
 void snapshots_add_stats(const struct snapshots *snapshots, struct source_stats *sum);
 
 #endif

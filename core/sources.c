@@ -71,9 +71,9 @@ struct sources *sources_new(const struct sources_options *options)
         return NULL;
     sources->options = *options;
     sources->tokens = sso_tokens_new();
-    sources->snapshots = snapshots_new(
-        &(struct snapshots_options){options->loop, options->log, options->snapshots,
-                                    options->snapshot_count, options->snapshots_named_by});
+    sources->snapshots = snapshots_new(&(struct snapshots_options){
+        options->loop, options->log, options->snapshots, options->snapshot_count,
+        options->snapshots_named_by, &sources->gone});
     if (sources->tokens && sources->snapshots)
         return sources;
     sources_destroy(sources);

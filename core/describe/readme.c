@@ -303,12 +303,13 @@ static void readme_write_above_tables(const struct place *directory,
     for (size_t i = 0; directory->environment && i < map->model_count; i++)
         buf_printf(out, "  %s/\n      the table %s%s; its README has its paths and their costs\n",
                    map->models[i]->path_name, directory->table_prefix, map->models[i]->base_name);
-    buf_add_text(out, "  " MAP_TABLES_NAME "/\n      ");
     if (directory->environment && directory->table_prefix[0])
-        buf_printf(out, "tables by their full names; lists those that begin with %s\n",
+        buf_printf(out,
+                   "  " MAP_TABLES_NAME
+                   "/\n      tables by their full names; lists those that begin with %s\n",
                    directory->table_prefix);
-    else
-        buf_add_text(out, "all tables, by their full names\n");
+    else if (directory->environment || !place_hides_tables(directory, names))
+        buf_add_text(out, "  " MAP_TABLES_NAME "/\n      all tables, by their full names\n");
     readme_write_past(directory, names, out);
     buf_add_text(
         out, "\nEach directory of a table has a README, listed or not. `ddbfs skill` prints the\n"

@@ -156,6 +156,7 @@ void entries_add_declared(struct entries *entries, const struct place *place,
         format_write(&each->name, &name);
         entries_add_text(entries, &name, true);
     }
+    has_tables = has_tables && !(place->kind == PLACE_ROOT && place_hides_tables(place, names));
     if (has_tables && !names->hide_secrets) /* there the map declares no secrets */
         entries_add(entries, SPAN_LITERAL(MAP_TABLES_NAME), true);
     if (place->kind == PLACE_COLUMNS) {

@@ -331,9 +331,23 @@ static bool place_find_table(struct place *place, struct span name, struct error
                      (int)name.size, name.data, buf_text(&hint), buf_text(&names));
 }
 
+bool place_hides_tables(const struct place *root, const struct place_options *options)
+{
+    const struct moments *moments = options->moments;
+    const struct map_environment *each = root->map->environments;
+    bool is_offline = each && moments && !moments->is_snapshot(moments->arg, NULL);
+    for (; is_offline && each; each = each->next)
+        is_offline = moments->is_snapshot(moments->arg, each);
+    return is_offline;
+}
+
 static bool place_enter_tables(struct place *place, const struct place_options *options,
                                struct error *err)
 {
+    if (!place->environment && place_hides_tables(place, options))
+        return error_set(err, ERROR_NOT_FOUND,
+                         "all environments of the map are snapshots, so no table of DynamoDB is "
+                         "read; the tables of an environment are in /ENVIRONMENT/" MAP_TABLES_NAME);
     if (options->hide_secrets)
         return error_set(err, ERROR_DENIED,
                          "other users may read this mount (allow_other), and no map declares which "
@@ -422,6 +436,12 @@ const struct route *place_key_step(const struct place *place)
     return NULL;
 }
 
+/* The latest moment that PLACE shows. */
+static int64_t place_last_ms(const struct place *place)
+{
+    return place->is_past ? place->at_ms : INT64_MAX;
+}
+
 static struct names_directory place_names_of(const struct place *place,
                                              const struct place_options *options)
 {
@@ -438,12 +458,6 @@ const struct route *place_next_unlisted(const struct place *place,
     bool is_of_directory = place->kind == PLACE_DIRECTORY || place->kind == PLACE_README ||
                            place->kind == PLACE_LIST_INFO || place->kind == PLACE_LIST_FILE;
     return is_of_directory && place->route ? names_next_unlisted(&directory, after) : NULL;
-}
-
-/* The latest moment that PLACE shows. */
-static int64_t place_last_ms(const struct place *place)
-{
-    return place->is_past ? place->at_ms : INT64_MAX;
 }
 
 static bool place_find_in_table(struct place *place, struct span name,
@@ -566,6 +580,20 @@ static bool place_refuse_probed(struct span name, struct error *err)
                      (int)name.size, name.data);
 }
 
+/* Whether NAME is that of a moment in the listings of PLACE, a PLACE_TIMES or a PLACE_HISTORY. */
+static bool place_find_listed_time(const struct place *place, struct span name,
+                                   const struct place_options *options, int64_t *moment_ms)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct instant exact = instant_parse(name);
+    int64_t last_ms = place_last_ms(place);
+    if (!exact.known || exact.ms > last_ms ||
+        !moments_find(options->moments, place->environment, exact.ms, moment_ms, NULL))
+        return false;
+    instant_write_exact(&text, *moment_ms);
+    return span_equal(buf_span(&text), name);
+}
+
 /* ENV@at/TIME. */
 static bool place_find_time(struct place *place, struct span name,
                             const struct place_options *options, struct error *err)
@@ -577,7 +605,8 @@ static bool place_find_time(struct place *place, struct span name,
     }
     if (names_is_probed(name))
         return place_refuse_probed(name, err);
-    if (!instant_parse_prefix(name, &place->at_ms)) {
+    bool is_listed = place_find_listed_time(place, name, options, &place->at_ms);
+    if (!is_listed && !instant_parse_prefix(name, &place->at_ms)) {
         CLEAN_UP(buf_clean_up) struct buf known = {0};
         moments_write(options->moments, place->environment, &known);
         return error_set(err, ERROR_NOT_FOUND,
@@ -597,9 +626,8 @@ static bool place_find_time(struct place *place, struct span name,
 static bool place_find_version(struct place *place, struct span name,
                                const struct place_options *options, struct error *err)
 {
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
     struct span base = name, columns;
-    int64_t at_ms, moment_ms;
+    int64_t moment_ms;
     if (span_is(name, README_NAME)) {
         place->kind = PLACE_README;
         return true;
@@ -609,13 +637,7 @@ static bool place_find_version(struct place *place, struct span name,
     enum companion companion = companion_split(&base, &columns);
     bool has =
         companion == COMPANION_NONE || companion == COMPANION_INFO || companion == COMPANION_TYPED;
-    bool found =
-        has && instant_parse_prefix(base, &at_ms) &&
-        moments_find(options->moments, place->environment,
-                     at_ms < place_last_ms(place) ? at_ms : place_last_ms(place), &moment_ms, NULL);
-    if (found)
-        instant_write_exact(&text, moment_ms);
-    if (!found || !span_equal(buf_span(&text), base))
+    if (!has || !place_find_listed_time(place, base, options, &moment_ms))
         return error_set(err, ERROR_NOT_FOUND,
                          "a version has the name that the listing of this directory shows, such as "
                          "2026-11-02T06:00:00Z; its companions are @info and @typed");

@@ -85,6 +85,9 @@ bool place_is_directory(const struct place *place);
 /* Whether it is a directory with a PLACE_FACT of each kind. */
 bool place_has_facts(const struct place *place);
 
+/* Whether ROOT has no tables/, because each environment of its map is a snapshot of its own. */
+bool place_hides_tables(const struct place *root, const struct place_options *options);
+
 /* The step below PLACE, a directory of a table that was found by its name, whose names are the
  * table's partition keys; or NULL. */
 const struct route *place_key_step(const struct place *place);

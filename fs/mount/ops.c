@@ -68,7 +68,7 @@ static struct node_file ops_file_of(const struct place *place, const struct tree
         .bytes = file->bytes,
         .spool = file->spool,
         .keep = place->kind == PLACE_INFO || place->kind == PLACE_LIST_INFO ||
-                place->kind == PLACE_LINK,
+                place->kind == PLACE_LINK || place->companion == COMPANION_INFO,
         .secret = file->secret,
         .mtime = file->mtime,
     };

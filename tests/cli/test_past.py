@@ -367,3 +367,26 @@ def test_a_file_without_a_moment_of_a_table(ddbfs, tmp_path, proxy):
     assert times_of(ddbfs(*words, "ls", "/tables/Other/items/a@history")) == [SECOND]
     assert times_of(ddbfs(*words, "ls", "/tables/One/items/a@history")) == [FIRST]
     ddbfs(*words, "ls", f"/tables@at/{FIRST}/Other", expect=3)
+
+
+def test_a_listed_time_is_exactly_that_moment(ddbfs, tmp_path, proxy):
+    times = ["2026-11-02T06:00:00Z", "2026-11-02T06:00:00.250Z", "2026-11-02T06:00:00.500Z"]
+    states = [(time, {"Things": [{"id": {"S": "a"}, "n": {"N": str(i)}}]}) for i, time in enumerate(times)]
+    file = snapshots.write(tmp_path / "quick.ddb", [snapshots.simple_table("Things", "id")], states)
+    run = lambda path: ddbfs("--snapshot", file, "cat", path).text.strip()  # noqa: E731
+    assert times_of(ddbfs("--snapshot", file, "ls", "/tables@at")) == times[::-1]
+    assert [run(f"/tables@at/{time}/Things/items/a@/n") for time in times] == ["0", "1", "2"]
+    assert run("/tables@at/2026-11-02T06:00:00/Things/items/a@/n") == "2"
+    assert times_of(ddbfs("--snapshot", file, "ls", "/tables/Things/items/a@history")) == times[::-1]
+    assert [json.loads(run(f"/tables/Things/items/a@history/{time}"))["n"] for time in times] == [0, 1, 2]
+
+
+def test_a_map_of_snapshots_alone_has_no_tables_of_the_service(ddbfs, map_file, proxy):
+    text = MAP.replace(MAP[MAP.index(',\n    "live"') : MAP.index("\n  },")], "")
+    map_file.write_text(text, "utf-8")
+    run = lambda *words, **options: ddbfs("--map", map_file, *words, env=NOWHERE, **options)  # noqa: E731
+    assert times_of(run("ls", "/")) == ["prod"]
+    assert "/ENVIRONMENT/tables" in run("ls", "/tables", expect=3).stderr
+    assert "tables" not in run("cat", "/README").text.split("Each directory")[0]
+    assert "prod-ShopifyEntitiesTable" in times_of(run("ls", "/prod/tables"))
+    assert not proxy.ops

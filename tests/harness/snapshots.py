@@ -13,7 +13,9 @@ APPLICATION = 0x64646266
 
 
 def ms(text):
-    """2026-11-02T06:00:00Z as milliseconds since 1970."""
+    """2026-11-02T06:00:00Z or 2026-11-02T06:00:00.500Z as milliseconds since 1970."""
+    if "." in text:
+        return ms(text[:19] + "Z") + int(text[20:23])
     return calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ")) * 1000
 
 

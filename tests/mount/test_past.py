@@ -72,6 +72,8 @@ def test_a_deletion_is_an_empty_file(past_mount):
     assert names_in_order(history) == [THIRD, SECOND]
     assert (history / THIRD).read_bytes() == b"" and (history / THIRD).stat().st_size == 0
     assert json.loads((history / f"{THIRD}@info").read_bytes())["deleted"] is True
+    with open(history / f"{SECOND}@info", "rb") as opened:
+        assert opened.read() == os.pread(opened.fileno(), 1 << 16, 0)
     assert (history / "README").read_bytes()
     assert not (history / FIRST).exists() and not (history / "2026-11-02").exists()
     assert not (history.parent / "USER#1").exists()
