@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness import load, plain, priced, signer as signers, tables
+from harness import importer as importers, load, plain, priced, signer as signers, tables
 
 
 class Oracle:
@@ -142,3 +142,8 @@ def plain_map():
 @pytest.fixture
 def things(boto, table, write_map):
     return Things(boto, table(tables.plain()), write_map(tables.plain_map()))
+
+
+@pytest.fixture
+def importer(tmp_path):
+    return importers.Importer(tmp_path)

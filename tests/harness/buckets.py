@@ -17,8 +17,10 @@ def error(status, code, text, headers=None):
 class Bucket:
     """with Bucket({"key": b"…"}) as bucket: … bucket.url … bucket.requests: "GET key bytes=0-4194303"."""
 
-    def __init__(self, objects, name="exports", region=REGION):
+    def __init__(self, objects, name="exports", region=REGION, may_list=True):
         self.objects = dict(objects)
+        self.may_list = may_list  # if not, a missing object is denied, as S3 does
+        self.after_first = None  # called once, behind the first response of an object, or instead of it
         self.name = name
         self.region = region
         self.requests = []
@@ -47,9 +49,15 @@ class Bucket:
         _, bucket, key = urllib.parse.unquote(request.path).split("/", 2)
         if bucket != self.name:
             return error(404, "NoSuchBucket", "The specified bucket does not exist")
+        if key not in self.objects and not self.may_list:
+            return error(403, "AccessDenied", "Access Denied")
         if key not in self.objects:
             return error(404, "NoSuchKey", "The specified key does not exist.")
-        return self.part(self.objects[key], request.headers)
+        part = self.part(self.objects[key], request.headers)
+        if self.after_first:
+            self.after_first()
+            self.after_first = None
+        return part
 
     def part(self, content, headers):
         etag = f'"{len(content)}-{hash(content)}"'
