@@ -6,7 +6,8 @@
 #include "core/base/ascii.h"
 #include "core/json/json.h"
 
-enum { NAME_MOST = 64 /* bytes of a member's name that is looked at */ };
+/* Bytes of a member's name that has a meaning, and of the beginning that shows a file's form. */
+enum { NAME_MOST = 64, FORM_MOST = 256 };
 
 #define CUT_OFF "the text ends too early; the file is cut off; copy it again"
 
@@ -304,10 +305,12 @@ static bool item_lines_next_element(struct item_lines *lines, struct span *out, 
     return true;
 }
 
-/* The first member of a document has a number, null or an array, where a line has an object. */
+/* The first member of a document has a number, null or an array, where a line has an object. Its
+ * name is short. */
 static bool item_lines_is_document(struct span text)
 {
     size_t at = 1;
+    text.size = text.size < FORM_MOST ? text.size : FORM_MOST;
     while (at < text.size && item_lines_is_blank(text.data[at]))
         at++;
     size_t name = item_lines_measure(span_from(text, at), false);
@@ -320,17 +323,23 @@ static bool item_lines_is_document(struct span text)
            (text.data[at] == '[' || text.data[at] == 'n' || ascii_is_digit(text.data[at]));
 }
 
+/* Reads until SIZE bytes are there, or the end. */
+static bool item_lines_fill_to(struct item_lines *lines, size_t size, struct error *err)
+{
+    while (item_lines_rest(lines).size < size && !lines->has_ended)
+        if (!item_lines_fill(lines, err))
+            return false;
+    return true;
+}
+
 static bool item_lines_find_form(struct item_lines *lines, struct error *err)
 {
     int first;
-    if (!item_lines_fill(lines, err))
+    if (!item_lines_fill_to(lines, FORM_MOST, err))
         return false;
-    while (item_lines_rest(lines).size < 2 * (size_t)NAME_MOST && !lines->has_ended)
-        if (!item_lines_fill(lines, err))
-            return false;
     if (span_starts(item_lines_rest(lines), SPAN_LITERAL("\xef\xbb\xbf")))
         item_lines_use(lines, 3);
-    if (!item_lines_peek(lines, &first, err))
+    if (!item_lines_peek(lines, &first, err) || !item_lines_fill_to(lines, FORM_MOST, err))
         return false;
     lines->form = ITEM_LINES_ROWS;
     if (first == '[') {
