@@ -6,6 +6,7 @@
 
 #include "core/base/instant.h"
 #include "core/base/list.h"
+#include "core/recording/replay.h"
 #include "core/snapshot/snapshot.h"
 #include "core/snapshot/store.h"
 
@@ -18,7 +19,8 @@ static const uint64_t SNAPSHOT_NUMBERS = (uint64_t)1 << 63;
 /* The files of environments. */
 struct open_files {
     char *name; /* owned: of the file or folder; NULL: those of the command line */
-    struct snapshot_store *store; /* owned */
+    struct snapshot_store *store; /* owned; NULL: REPLAY has the file */
+    struct replay *replay;        /* a reference; of a recording, else NULL */
     int64_t looked_ms;            /* when files were last looked for, on the loop's clock */
     struct list_node node;
 };
@@ -27,6 +29,7 @@ struct open_files {
 struct open_moment {
     struct open_files *files;
     int64_t moment_ms;     /* INT64_MAX: the newest state */
+    char *environment;     /* owned: its name, if the files are a recording; else NULL */
     struct source *source; /* owned */
     bool is_kept;          /* a reference to SOURCE */
     struct list_node node;
@@ -45,8 +48,16 @@ struct snapshots {
 static void snapshots_close_files(struct open_files *files)
 {
     snapshot_store_unref(files->store);
+    replay_unref(files->replay);
     free(files->name);
     free(files);
+}
+
+static void snapshots_free_moment(struct open_moment *moment)
+{
+    source_destroy(moment->source);
+    free(moment->environment);
+    free(moment);
 }
 
 void snapshots_destroy(struct snapshots *snapshots)
@@ -54,10 +65,8 @@ void snapshots_destroy(struct snapshots *snapshots)
     if (!snapshots)
         return;
     loop_remove_timer(snapshots->sweep);
-    LIST_EACH_SAFE (struct open_moment, each, &snapshots->sources, node) {
-        source_destroy(each->source);
-        free(each);
-    }
+    LIST_EACH_SAFE (struct open_moment, each, &snapshots->sources, node)
+        snapshots_free_moment(each);
     LIST_EACH_SAFE (struct open_files, each, &snapshots->files, node)
         snapshots_close_files(each);
     free(snapshots);
@@ -77,7 +86,9 @@ static const char *snapshots_name_of(const struct snapshots *snapshots,
 bool snapshots_are_present(const struct snapshots *snapshots,
                            const struct map_environment *environment)
 {
-    return snapshots->options.file_count > 0 || (environment && environment->snapshot);
+    const struct snapshots_options *options = &snapshots->options;
+    return (options->file_count > 0 && !options->are_past) ||
+           (environment && environment->snapshot);
 }
 
 bool snapshots_have(const struct snapshots *snapshots, const struct place *place)
@@ -111,6 +122,25 @@ static bool snapshots_is_folder(const char *name)
     return stat(name, &stat_buf) == 0 && S_ISDIR(stat_buf.st_mode);
 }
 
+/* Opens the files of STORE as a set of snapshots, or as a recording, which is alone. */
+static bool snapshots_open_store(struct open_files *files,
+                                 const struct snapshot_store_options *store, struct error *err)
+{
+    bool is_recording = false;
+    for (size_t i = 0; i < store->file_count && !is_recording; i++)
+        if (!replay_find_kind(store->files[i], &is_recording, err))
+            return false;
+    if (is_recording && store->file_count > 1)
+        return error_set(err, ERROR_INVALID,
+                         "a recording is read alone, and %zu files are named; name it once",
+                         store->file_count);
+    if (is_recording)
+        files->replay = replay_open(store->files[0], store->loop, err);
+    else
+        files->store = snapshot_store_open(store, err);
+    return files->replay || files->store;
+}
+
 /* Opens the file or folder NAME, or (NULL) those of the command line. */
 static struct open_files *snapshots_open_files(struct snapshots *snapshots, const char *name,
                                                struct error *err)
@@ -135,8 +165,7 @@ static struct open_files *snapshots_open_files(struct snapshots *snapshots, cons
         error_no_memory(err);
         return NULL;
     }
-    files->store = snapshot_store_open(&store, err);
-    if (!files->store) {
+    if (!snapshots_open_store(files, &store, err)) {
         snapshots_close_files(files);
         return NULL;
     }
@@ -150,7 +179,7 @@ static void snapshots_refresh(struct snapshots *snapshots, struct open_files *fi
 {
     struct error why;
     files->looked_ms = loop_now_ms(snapshots->options.loop);
-    if (!snapshot_store_refresh(files->store, &why))
+    if (files->store && !snapshot_store_refresh(files->store, &why))
         log_line(snapshots->options.log, LOG_LEVEL_ERROR, "a snapshot can't be read again: %s",
                  why.text);
 }
@@ -200,8 +229,7 @@ static void snapshots_close_unused(void *arg)
             continue;
         list_remove(&each->node);
         source_add_stats(each->source, snapshots->options.gone);
-        source_destroy(each->source);
-        free(each);
+        snapshots_free_moment(each);
     }
 }
 
@@ -236,16 +264,23 @@ static void snapshots_keep(struct snapshots *snapshots, struct open_moment *mome
     }
 }
 
+/* ENVIRONMENT is the name of one, if the files are a recording. */
 static struct open_moment *snapshots_open_moment(struct snapshots *snapshots,
-                                                 struct open_files *files, int64_t moment_ms)
+                                                 struct open_files *files, int64_t moment_ms,
+                                                 struct span environment)
 {
     struct open_moment *moment = calloc(1, sizeof *moment);
     if (!moment)
         return NULL;
     *moment = (struct open_moment){.files = files, .moment_ms = moment_ms};
-    moment->source = snapshot_new(files->store, moment_ms);
+    if (files->replay)
+        moment->environment = strndup(environment.data, environment.size);
+    if (files->store)
+        moment->source = snapshot_new(files->store, moment_ms);
+    else if (moment->environment)
+        moment->source = replay_new(files->replay, environment, moment_ms);
     if (!moment->source) {
-        free(moment);
+        snapshots_free_moment(moment);
         return NULL;
     }
     moment->source->number = SNAPSHOT_NUMBERS + ++snapshots->opened;
@@ -255,6 +290,23 @@ static struct open_moment *snapshots_open_moment(struct snapshots *snapshots,
     return moment;
 }
 
+static size_t snapshots_moments_of(const struct open_files *files, const int64_t **times)
+{
+    return files->replay ? replay_moments(files->replay, times)
+                         : snapshot_store_moments(files->store, times);
+}
+
+static bool snapshots_find(const struct open_files *files, int64_t at_ms, int64_t *moment_ms)
+{
+    const int64_t *times;
+    size_t count = snapshots_moments_of(files, &times), i = 0;
+    while (i < count && times[i] > at_ms)
+        i++;
+    if (i < count)
+        *moment_ms = times[i];
+    return i < count;
+}
+
 /* The moment that PLACE shows. */
 static bool snapshots_find_moment(const struct open_files *files, const struct place *place,
                                   int64_t *moment_ms, struct error *err)
@@ -262,7 +314,7 @@ static bool snapshots_find_moment(const struct open_files *files, const struct p
     *moment_ms = INT64_MAX;
     if (!place->is_past || place->at_ms == INT64_MAX)
         return true;
-    if (snapshot_store_find(files->store, place->at_ms, moment_ms))
+    if (snapshots_find(files, place->at_ms, moment_ms))
         return true;
     CLEAN_UP(buf_clean_up) struct buf at = {0};
     instant_write_exact(&at, place->at_ms);
@@ -277,13 +329,15 @@ struct source *snapshots_source(struct snapshots *snapshots, const struct place 
     if (!files || !snapshots_find_moment(files, place, &moment_ms, err))
         return NULL;
     struct open_moment *found = NULL;
+    struct span name = place->environment_name.size > 0 ? place->environment_name : span_text("");
     LIST_EACH (struct open_moment, each, &snapshots->sources, node)
-        if (each->files == files && each->moment_ms == moment_ms) {
+        if (each->files == files && each->moment_ms == moment_ms &&
+            (!each->environment || span_is(name, each->environment))) {
             found = each;
             break;
         }
     if (!found)
-        found = snapshots_open_moment(snapshots, files, moment_ms);
+        found = snapshots_open_moment(snapshots, files, moment_ms, name);
     if (!found) {
         error_no_memory(err);
         return NULL;
@@ -312,12 +366,21 @@ static bool snapshots_is_snapshot(void *arg, const struct map_environment *envir
     return snapshots_are_present(arg, environment);
 }
 
+static bool snapshots_is_recording(void *arg, const struct map_environment *environment)
+{
+    bool is_given;
+    if (!snapshots_name_of(arg, environment, &is_given) && !is_given)
+        return false;
+    const struct open_files *files = snapshots_find_files(arg, environment, NULL);
+    return files && files->replay;
+}
+
 static bool snapshots_list(void *arg, const struct map_environment *environment,
                            const int64_t **times, size_t *count, struct error *err)
 {
     const struct open_files *files = snapshots_find_files(arg, environment, err);
     if (files)
-        *count = snapshot_store_moments(files->store, times);
+        *count = snapshots_moments_of(files, times);
     return files;
 }
 
@@ -328,7 +391,9 @@ static void snapshots_write_origin(void *arg, const struct place *place, struct 
     const struct open_files *files = snapshots_find_files(arg, place->environment, NULL);
     char *table = files && place->table ? place_table_name(place) : NULL;
     const char *name = place->table_name ? place->table_name : table;
-    if (files && name)
+    if (files && files->replay)
+        replay_write_origin(files->replay, place->is_past ? place->at_ms : INT64_MAX, out);
+    else if (files && name)
         snapshot_store_write_origin(files->store, name, place->is_past ? place->at_ms : INT64_MAX,
                                     out);
     free(table);
@@ -342,6 +407,7 @@ struct snapshots *snapshots_new(const struct snapshots_options *options)
     snapshots->options = *options;
     snapshots->moments = (struct moments){.arg = snapshots,
                                           .is_snapshot = snapshots_is_snapshot,
+                                          .is_recording = snapshots_is_recording,
                                           .list = snapshots_list,
                                           .write_origin = snapshots_write_origin};
     return snapshots;
@@ -350,4 +416,20 @@ struct snapshots *snapshots_new(const struct snapshots_options *options)
 const struct moments *snapshots_moments(struct snapshots *snapshots)
 {
     return &snapshots->moments;
+}
+
+bool snapshots_read_recorded(const char *file, struct snapshots_recorded *out, struct error *err)
+{
+    bool is_recording = false;
+    *out = (struct snapshots_recorded){0};
+    if (snapshots_is_folder(file) || !replay_find_kind(file, &is_recording, err) || !is_recording)
+        return false;
+    return replay_read_facts(file, &out->map, &out->map_name, &out->suffix, err);
+}
+
+void snapshots_recorded_clean_up(struct snapshots_recorded *recorded)
+{
+    free(recorded->map);
+    free(recorded->map_name);
+    free(recorded->suffix);
 }

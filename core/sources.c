@@ -73,7 +73,7 @@ struct sources *sources_new(const struct sources_options *options)
     sources->tokens = sso_tokens_new();
     sources->snapshots = snapshots_new(&(struct snapshots_options){
         options->loop, options->log, options->snapshots, options->snapshot_count,
-        options->snapshots_named_by, &sources->gone});
+        options->snapshots_named_by, options->snapshots_are_past, &sources->gone});
     if (sources->tokens && sources->snapshots)
         return sources;
     sources_destroy(sources);
@@ -443,7 +443,7 @@ static void sources_record_environment(struct sources *sources, const struct pla
                                        const struct source *source)
 {
     CLEAN_UP(buf_clean_up) struct buf settings = {0};
-    struct span name = place->environment ? place->environment_name : span_text("");
+    struct span name = place->environment_name.size > 0 ? place->environment_name : span_text("");
     LIST_EACH (struct recorded_environment, each, &sources->recorded, node)
         if (each->number == source->number && span_equal(span_of(each->name, each->size), name))
             return;

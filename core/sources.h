@@ -24,6 +24,7 @@ struct sources_options {
     const char *const *snapshots; /* the command line's files, or folder; instead of DynamoDB */
     size_t snapshot_count;
     const char *snapshots_named_by; /* "--snapshot" */
+    bool snapshots_are_past;        /* see struct snapshots_options */
     const char *user_agent;
     bool may_scan;        /* see struct dynamo_options */
     int64_t slow_page_ms; /* queries whose pages take as long are read in ranges; -1: none */

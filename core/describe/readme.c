@@ -327,7 +327,7 @@ static void readme_write_within_table(const struct place *directory,
         readme_write_unlisted(directory, step, names, description, out);
     if (out->size > 0) {
         buf_add_text(out, "In a mount, /.ddbfs/recent has the paths that were opened lately.\n\n");
-    } else if (directory->is_snapshot && place_key_step(directory)) {
+    } else if (place_scans_snapshot(directory) && place_key_step(directory)) {
         buf_add_text(out, "The partition keys come from the snapshot, page by page, and cost "
                           "nothing.\n\n");
     } else if (names->scan && place_key_step(directory)) {

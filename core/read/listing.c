@@ -233,7 +233,7 @@ static bool listing_start_declared(struct tree_listing *listing, struct error *e
     }
     if (place->kind == PLACE_TIMES && !listing_add_times(listing, err))
         return false;
-    if (place->kind == PLACE_DIRECTORY && (names->scan || place->is_snapshot))
+    if (place->kind == PLACE_DIRECTORY && (names->scan || place_scans_snapshot(place)))
         listing->scanned = place_key_step(place);
     if (place->kind == PLACE_ROOT)
         listing->environment = listing_next_parametric(place->map->environments);
@@ -612,7 +612,7 @@ static bool listing_start_next_page(struct tree_listing *listing, struct error *
 /* Partition keys: of a snapshot page by page, else of a Scan that is complete. */
 static bool listing_start_keys(struct tree_listing *listing, struct error *why)
 {
-    if (listing->place->is_snapshot)
+    if (place_scans_snapshot(listing->place))
         return listing_start_next_page(listing, why);
     if (listing->scan) {
         listing_deliver_keys(listing);
@@ -759,7 +759,7 @@ static bool listing_refuse_step(const struct tree *tree, const struct place *pla
     struct place directory = *place; /* borrows all that PLACE owns */
     directory.route = step->parent;
     names_refuse_unlisted(place->table, step, &place->bindings, err);
-    if (tree->names.scan || place->is_snapshot || step != place_key_step(&directory))
+    if (tree->names.scan || place_scans_snapshot(place) || step != place_key_step(&directory))
         return false;
     error_add(err, "; or --allow-scan lists them by reading the whole table");
     if (tree->models && tree->models->ops->describe(tree->models, place, &description) &&

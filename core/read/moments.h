@@ -14,6 +14,9 @@ struct moments {
     void *arg;
     /* Whether the present of ENVIRONMENT is a snapshot, too: nothing in it has a cost. */
     bool (*is_snapshot)(void *arg, const struct map_environment *environment);
+    /* Whether a snapshot that is the present of ENVIRONMENT is a recording, which knows only the
+     * keys that were read. NULL: none is. */
+    bool (*is_recording)(void *arg, const struct map_environment *environment);
     /* Sets TIMES to all moments of ENVIRONMENT, the newest first: milliseconds since 1970, borrowed
      * until the next call. False with ERR filled: ERROR_NOT_FOUND if ENVIRONMENT has no snapshots,
      * or the failure of a file. */

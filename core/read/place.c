@@ -280,6 +280,8 @@ static void place_note_snapshot(struct place *place, const struct place_options 
 {
     const struct moments *moments = options->moments;
     place->is_snapshot = moments && moments->is_snapshot(moments->arg, place->environment);
+    place->is_recording = place->is_snapshot && moments->is_recording &&
+                          moments->is_recording(moments->arg, place->environment);
 }
 
 static bool place_find_environment(struct place *place, struct span name,
@@ -445,7 +447,7 @@ static int64_t place_last_ms(const struct place *place)
 static struct names_directory place_names_of(const struct place *place,
                                              const struct place_options *options)
 {
-    bool scans = options->scan || place->is_snapshot;
+    bool scans = options->scan || place_scans_snapshot(place);
     const struct route *scanned = scans ? place_key_step(place) : NULL;
     return (struct names_directory){place->table, place->route, &place->bindings, options, scanned};
 }

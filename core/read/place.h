@@ -48,11 +48,11 @@ struct place {
     const struct map *map;                     /* holds a reference; the environment is of it */
     const struct map_environment *environment; /* NULL above the environments, and without a map */
     struct span environment_name;              /* "dev-search-v2" */
-    bool is_snapshot; /* its items come from a snapshot: reading costs nothing, and names are
-                       * scanned */
-    bool is_past;     /* PLACE_TIMES, below it, and PLACE_VERSION: the state is that of AT_MS */
-    int64_t at_ms;    /* the last moment that AT includes; of PLACE_TIMES the greatest number */
-    struct span at;   /* the name of the moment, as it was typed; empty without one */
+    bool is_snapshot;  /* its items come from a snapshot: reading costs nothing */
+    bool is_recording; /* and the snapshot is a recording: else names are scanned */
+    bool is_past;      /* PLACE_TIMES, below it, and PLACE_VERSION: the state is that of AT_MS */
+    int64_t at_ms;     /* the last moment that AT includes; of PLACE_TIMES the greatest number */
+    struct span at;    /* the name of the moment, as it was typed; empty without one */
     const char *table_prefix;  /* "dev-search-v2-" */
     const struct model *table; /* holds a reference; NULL above the tables */
     const char *table_name;    /* below PLACE_TABLES: the service's name of it; else NULL */
@@ -91,6 +91,12 @@ bool place_hides_tables(const struct place *root, const struct place_options *op
 /* The step below PLACE, a directory of a table that was found by its name, whose names are the
  * table's partition keys; or NULL. */
 const struct route *place_key_step(const struct place *place);
+
+/* Whether partition keys are listed by scanning a snapshot. */
+static inline bool place_scans_snapshot(const struct place *place)
+{
+    return place->is_snapshot && !place->is_recording;
+}
 
 /* The first step of PLACE, a directory or a companion of one, behind AFTER (NULL: of all) that
  * has a placeholder; NULL for none. */

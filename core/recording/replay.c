@@ -15,10 +15,11 @@ enum { REPLAY_SECOND_MS = 1000 };
 
 struct replay {
     size_t references;
-    struct loop *loop;         /* borrowed */
-    struct replay_file *file;  /* owned; the thread's while jobs are under way */
-    struct worker *worker;     /* owned; NULL before the first read */
-    struct replay_facts facts; /* owned */
+    struct loop *loop;        /* borrowed */
+    struct replay_file *file; /* owned; the thread's while jobs are under way */
+    struct worker *worker;    /* owned; NULL before the first read */
+    int64_t *moments;         /* owned; the newest first */
+    size_t moment_count;
 };
 
 struct replay_source {
@@ -63,7 +64,8 @@ struct replay *replay_open(const char *file, struct loop *loop, struct error *er
     replay->references = 1;
     replay->loop = loop;
     replay->file = replay_file_open(file, err);
-    if (replay->file && replay_file_read_facts(replay->file, &replay->facts, err))
+    if (replay->file &&
+        replay_file_read_moments(replay->file, &replay->moments, &replay->moment_count, err))
         return replay;
     replay_unref(replay);
     return NULL;
@@ -81,29 +83,34 @@ void replay_unref(struct replay *replay)
         return;
     worker_destroy(replay->worker);
     replay_file_close(replay->file);
-    replay_facts_clean_up(&replay->facts);
+    free(replay->moments);
     free(replay);
 }
 
-const char *replay_map(const struct replay *replay)
+bool replay_read_facts(const char *file, char **map, char **map_name, char **suffix,
+                       struct error *err)
 {
-    return replay->facts.map;
+    struct replay_file *opened = replay_file_open(file, err);
+    bool ok = opened && replay_file_read_fact(opened, "map", map, err) &&
+              replay_file_read_fact(opened, "map_name", map_name, err) &&
+              replay_file_read_fact(opened, "suffix", suffix, err);
+    replay_file_close(opened);
+    return ok;
 }
 
-const char *replay_map_name(const struct replay *replay)
+void replay_write_origin(const struct replay *replay, int64_t at_ms, struct buf *out)
 {
-    return replay->facts.map_name;
-}
-
-const char *replay_suffix(const struct replay *replay)
-{
-    return replay->facts.suffix;
+    if (at_ms == INT64_MAX && replay->moment_count > 0)
+        at_ms = replay->moments[0];
+    if (at_ms != INT64_MAX)
+        instant_write(out, at_ms);
+    buf_printf(out, " in the recording %s", replay_file_name(replay->file));
 }
 
 size_t replay_moments(const struct replay *replay, const int64_t **newest_first)
 {
-    *newest_first = replay->facts.moments;
-    return replay->facts.moment_count;
+    *newest_first = replay->moments;
+    return replay->moment_count;
 }
 
 /* Calls. */

@@ -17,10 +17,13 @@ struct replay *replay_open(const char *file, struct loop *loop, struct error *er
 struct replay *replay_ref(struct replay *replay);
 void replay_unref(struct replay *replay); /* NULL is fine; sources hold references */
 
-/* The text of the map with which it was recorded, and the name of that file; NULL: none. */
-const char *replay_map(const struct replay *replay);
-const char *replay_map_name(const struct replay *replay);
-const char *replay_suffix(const struct replay *replay); /* of the names of files; may be "" */
+/* Reads the text of the map with which FILE was recorded, the name of that map, and the suffix of
+ * names of files. The caller frees each; NULL: none. False with ERR filled. */
+bool replay_read_facts(const char *file, char **map, char **map_name, char **suffix,
+                       struct error *err);
+
+/* Appends the second of AT_MS, or the newest one, and the file. */
+void replay_write_origin(const struct replay *replay, int64_t at_ms, struct buf *out);
 
 /* The seconds in which responses came, in milliseconds since 1970. NEWEST_FIRST is valid as long as
  * REPLAY. Of more than 10,000, the newest. */

@@ -112,14 +112,6 @@ void replayed_clean_up(struct replayed *page)
     arena_clean_up(&page->arena);
 }
 
-void replay_facts_clean_up(struct replay_facts *facts)
-{
-    free(facts->map);
-    free(facts->map_name);
-    free(facts->suffix);
-    free(facts->moments);
-}
-
 /* The file. */
 
 struct replay_file *replay_file_open(const char *name, struct error *err)
@@ -166,8 +158,8 @@ void replay_file_close(struct replay_file *file)
     free(file);
 }
 
-static bool replay_file_read_fact(struct replay_file *file, const char *name, char **out,
-                                  struct error *err)
+bool replay_file_read_fact(struct replay_file *file, const char *name, char **out,
+                           struct error *err)
 {
     struct statement *find =
         database_prepare(file->database, "SELECT value FROM about WHERE name = ?1", err);
@@ -183,8 +175,8 @@ static bool replay_file_read_fact(struct replay_file *file, const char *name, ch
     return ok;
 }
 
-static bool replay_file_read_moments(struct replay_file *file, struct replay_facts *facts,
-                                     struct error *err)
+bool replay_file_read_moments(struct replay_file *file, int64_t **moments, size_t *count,
+                              struct error *err)
 {
     struct statement *find = database_prepare(
         file->database,
@@ -192,21 +184,18 @@ static bool replay_file_read_moments(struct replay_file *file, struct replay_fac
     if (!find)
         return false;
     statement_bind_integer(find, 1, REPLAY_MOST_MOMENTS);
-    facts->moments = calloc(REPLAY_MOST_MOMENTS, sizeof *facts->moments);
-    bool ok = facts->moments || error_no_memory(err);
+    *moments = calloc(REPLAY_MOST_MOMENTS, sizeof **moments);
+    bool ok = *moments || error_no_memory(err);
     enum statement_step step = STATEMENT_DONE;
     while (ok && (step = statement_step(find, err)) == STATEMENT_ROW)
-        facts->moments[facts->moment_count++] = statement_integer(find, 0);
+        (*moments)[(*count)++] = statement_integer(find, 0);
     statement_end(find);
     return ok && step == STATEMENT_DONE;
 }
 
-bool replay_file_read_facts(struct replay_file *file, struct replay_facts *facts, struct error *err)
+const char *replay_file_name(const struct replay_file *file)
 {
-    return replay_file_read_fact(file, "map", &facts->map, err) &&
-           replay_file_read_fact(file, "map_name", &facts->map_name, err) &&
-           replay_file_read_fact(file, "suffix", &facts->suffix, err) &&
-           replay_file_read_moments(file, facts, err);
+    return file->name;
 }
 
 /* Errors. */

@@ -6,14 +6,6 @@
 #include "core/recording/recorded.h"
 #include "core/source/source.h"
 
-/* Facts of the whole file. The texts are owned, or NULL. */
-struct replay_facts {
-    char *map, *map_name, *suffix;
-    int64_t *moments; /* owned; the newest first */
-    size_t moment_count;
-};
-void replay_facts_clean_up(struct replay_facts *facts);
-
 /* The call that was recorded; RUN is 0 before it is found. */
 struct replayed_call {
     int64_t run, call;
@@ -67,9 +59,15 @@ struct replay_file;
 /* NULL with ERR filled. */
 struct replay_file *replay_file_open(const char *file, struct error *err);
 void replay_file_close(struct replay_file *file); /* NULL is fine */
-/* False with ERR filled; FACTS are to be cleaned up in either case. */
-bool replay_file_read_facts(struct replay_file *file, struct replay_facts *facts,
-                            struct error *err);
+/* Its absolute name; borrowed. */
+const char *replay_file_name(const struct replay_file *file);
+/* Reads the fact NAME, which the caller frees; NULL without it. False with ERR filled. */
+bool replay_file_read_fact(struct replay_file *file, const char *name, char **out,
+                           struct error *err);
+/* Reads the seconds with responses, the newest first, which the caller frees. False with ERR
+ * filled. */
+bool replay_file_read_moments(struct replay_file *file, int64_t **moments, size_t *count,
+                              struct error *err);
 /* Fills PAGE, or ERR: the recorded error, or ERROR_NOT_STORED. PAGE is to be cleaned up in either
  * case. */
 void replay_file_read(struct replay_file *file, const struct replay_request *request,

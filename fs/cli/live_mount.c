@@ -197,7 +197,7 @@ static bool mounted_paths_inherit_options(struct mounted_paths *mounted, struct 
     return true;
 }
 
-/* The mount's snapshots, unless the command has its own source. Names of files in its map are
+/* The mount's snapshots, unless the command has some. Names of files in its map are
  * relative to the folder of the map that it has read. False if MOUNT is not understood, or memory
  * ran out. */
 static bool mounted_paths_inherit_files(struct mounted_paths *mounted, struct json mount)
@@ -205,8 +205,7 @@ static bool mounted_paths_inherit_files(struct mounted_paths *mounted, struct js
     CLEAN_UP(buf_clean_up) struct buf map = {0};
     struct options *options = &mounted->options;
     struct json file, map_file = json_member(mount, "map");
-    bool own =
-        options->snapshot_count || options->profile || options->region || options->endpoint_url;
+    bool own = options->snapshot_count;
     options->below_mount = true;
     for (file = json_first(json_member(mount, "snapshots")); !own && json_present(file);
          file = json_next(file)) {
@@ -262,6 +261,7 @@ char *mounted_paths_translate(struct mounted_paths *mounted, const char *path)
     bool is_mounted = local && mount_table_resolve(path, &whole, &root);
     const char *rest = is_mounted ? buf_text(&whole) + root.size : "";
     size_t control = sizeof("/" CONTROL_NAME) - 1;
+    mounted->is_below = is_mounted;
     if (!is_mounted) {
         buf_add_text(&within, path);
     } else if (strncmp(rest, "/" CONTROL_NAME, control) == 0 &&
@@ -287,13 +287,53 @@ char *mounted_paths_translate(struct mounted_paths *mounted, const char *path)
     return mounted->arena.failed || within.failed ? mounted_paths_fail(mounted, path, &why) : copy;
 }
 
+/* PATH, of a mount of snapshots, as one of their newest state. NULL when memory ran out. */
+static char *mounted_paths_date(struct mounted_paths *mounted, const char *path)
+{
+    CLEAN_UP(buf_clean_up) struct buf dated = {0};
+    struct span rest = span_text(path), first;
+    bool any = place_next_segment(&rest, &first);
+    if (!any || span_ends(first, SPAN_LITERAL(PLACE_TIMES_ENDING)))
+        return arena_text(&mounted->arena, span_text(path));
+    buf_printf(&dated, "/%.*s" PLACE_TIMES_ENDING "/9999", (int)first.size, first.data);
+    buf_add_span(&dated, rest);
+    return dated.failed ? NULL : arena_text(&mounted->arena, buf_span(&dated));
+}
+
+/* The snapshots of the mount are the past for a command that also has other paths: those are of the
+ * present. A command with its own source reads that instead. */
+static bool mounted_paths_mix(struct mounted_paths *mounted, char **paths, const bool *are_below,
+                              int count)
+{
+    struct options *options = &mounted->options;
+    bool mixes = false;
+    for (int i = 0; i < count; i++)
+        mixes = mixes || !are_below[i];
+    if (mounted->root.size == 0 || options->snapshot_count == 0)
+        return true;
+    if (!mixes && (options->profile || options->region || options->endpoint_url))
+        options->snapshot_count = 0;
+    options->snapshots_are_past = mixes;
+    for (int i = 0; mixes && i < count; i++)
+        if (are_below[i] && !(paths[i] = mounted_paths_date(mounted, paths[i])))
+            return false;
+    return true;
+}
+
 bool mounted_paths_take(struct mounted_paths *mounted, char **paths, int count)
 {
-    for (int i = 0; i < count; i++) {
+    struct error why;
+    bool own = mounted->options.snapshot_count;
+    bool *are_below = arena_array(&mounted->arena, (size_t)count + 1, sizeof *are_below);
+    for (int i = 0; are_below && i < count; i++) {
         char *path = mounted_paths_translate(mounted, paths[i]);
         if (!path)
             return false;
+        are_below[i] = mounted->is_below;
         paths[i] = path;
     }
-    return true;
+    if (are_below && (own || mounted_paths_mix(mounted, paths, are_below, count)))
+        return true;
+    error_no_memory(&why);
+    return mounted_paths_fail(mounted, paths[0], &why);
 }

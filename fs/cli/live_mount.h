@@ -36,6 +36,7 @@ struct mounted_paths {
     struct options options; /* the command's, completed by those of the mount */
     struct buf root;        /* owned: the mountpoint; empty before the first path in a mount */
     struct arena arena;     /* owns the texts of options and paths */
+    bool is_below;          /* the last path that was translated is in the mount */
 };
 
 /* Copies OPTIONS. To be cleaned up after the command. */
@@ -47,7 +48,8 @@ void mounted_paths_clean_up(struct mounted_paths *mounted);
  * message. */
 char *mounted_paths_translate(struct mounted_paths *mounted, const char *path);
 
-/* Translates each of COUNT paths. False after a message. */
+/* Translates each of COUNT paths. If the mount has snapshots, the other paths are of the present,
+ * and not of the snapshots. False after a message. */
 bool mounted_paths_take(struct mounted_paths *mounted, char **paths, int count);
 
 #endif

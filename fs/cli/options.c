@@ -206,6 +206,9 @@ bool options_check(const struct options *options)
                                               : NULL;
     if (options->no_map && options->map)
         return options_fail("--no-map", "does not go with --map", NULL);
+    if (options->record && options->snapshot_count)
+        return options_fail("--record", "does not go with --snapshot: that is a file already",
+                            NULL);
     return !options->snapshot_count || !aws || options_fail("--snapshot", aws, NULL);
 }
 

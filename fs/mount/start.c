@@ -375,7 +375,8 @@ static void start_on_response(void *arg, const struct page *page, const struct e
 {
     struct start_call *call = arg;
     struct start_check *check = call->check;
-    bool is_ok = !err || err->authenticated || err->kind == ERROR_NO_TABLE;
+    bool is_ok =
+        !err || err->authenticated || err->kind == ERROR_NO_TABLE || err->kind == ERROR_NOT_STORED;
     (void)page;
     call->state = is_ok ? START_CALL_OK : START_CALL_FAILED;
     if (err)

@@ -1,5 +1,6 @@
 """Recordings: each response is stored, and a failure to store one disturbs no reader."""
 
+import errno
 import json
 import os
 import pathlib
@@ -10,7 +11,7 @@ import subprocess
 
 import pytest
 
-from harness import mounts
+from harness import mounts, runner
 
 SHOP = "prod/shops/cool-store.myshopify.com"
 SETTINGS = f"/{SHOP}/SETTINGS"
@@ -125,3 +126,123 @@ def test_a_killed_daemon_leaves_a_readable_file(mount, tmp_path):
     assert (SETTINGS,) in rows_of(file, "SELECT path FROM responses")
     assert rows_of(file, "PRAGMA quick_check") == [("ok",)]
     assert rows_of(file, "SELECT ended_ms FROM runs") == [(None,)]
+
+
+# The replay: other machine, no server, no credentials, no map.
+
+
+class Replay:
+    """The recording FILE, mounted where nothing else is known."""
+
+    def __init__(self, ddbfs, folder, file):
+        self.folder = folder
+        folder.mkdir()
+        self.home = runner.Home(folder / "home", "http://127.0.0.1:1")
+        self.env = {"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+                    "AWS_ACCESS_KEY_ID": None, "AWS_SECRET_ACCESS_KEY": None, "DDBFS_MAP": None,
+                    "HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "none")}  # fmt: skip
+        self.ddbfs = ddbfs
+        self.file = file
+        self.mount = None
+
+    def __call__(self, *words, expect=0):
+        return self.ddbfs(words[0], "--snapshot", self.file, *words[1:], env=self.env, expect=expect)
+
+    def __enter__(self):
+        self.mount = mounts.Mount(
+            self.ddbfs, self.folder, None, ["--snapshot", str(self.file)], env=self.env
+        ).wait_ready()
+        return self.mount
+
+    def __exit__(self, *_):
+        self.mount.clean_up()
+
+
+@pytest.fixture
+def replay(ddbfs, tmp_path):
+    return lambda file: Replay(ddbfs, tmp_path / "elsewhere", file)
+
+
+JOBS = "prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4"
+
+
+def seen(root):
+    """The bytes and listings of some paths: items, by-id, listings, files of listings, links."""
+    job = sorted(os.listdir(root / JOBS / "all"))[0]
+    number = job.split("_")[-1]
+    found = {path: (root / path).read_bytes() for path in (
+        f"{SHOP}/SETTINGS", f"{SHOP}/API_KEY@typed", f"{SHOP}@csv", f"{JOBS}/latest@jsonl",
+        f"{JOBS}/all/{job}")}  # fmt: skip
+    for path in (SHOP, f"{JOBS}/all", f"{JOBS}/latest"):
+        found[path + "/"] = sorted(
+            (each.name, each.stat().st_size, each.stat().st_mode)
+            for each in (root / path).iterdir()
+            if each.name != "access-token"
+        )
+    found["find"] = sorted(
+        os.path.relpath(os.path.join(folder, name), root)
+        for folder, _, names in os.walk(root / SHOP)
+        for name in names
+    )
+    found["ids"] = number
+    return found
+
+
+def errno_of(read):
+    try:
+        read()
+    except OSError as why:
+        return why.errno
+    return 0
+
+
+def test_the_same_bytes_and_listings_are_shown_without_a_server(mount, replay, tmp_path):
+    file = tmp_path / "incident.ddb"
+    live = mount("--record", file)
+    before = seen(live.root)
+    with pytest.raises(FileNotFoundError):
+        (live / f"{SHOP}/no-such-user").read_bytes()
+    token = (live / f"{SHOP}/access-token").read_bytes()
+    live.unmount()
+    with replay(file) as past:
+        assert seen(past.root) == before
+        assert errno_of((past / f"{SHOP}/no-such-user").read_bytes) == errno.ENOENT
+        assert (past / f"{SHOP}/access-token").read_bytes() == b"********\n" != token
+        unread = ["prod/shops/e513a8-4.myshopify.com/SETTINGS", "prod/jobs/by-id/1", f"{JOBS}/on/2026-01-01@count"]
+        for path in unread:
+            assert errno_of((past / path).read_bytes) == errno.ENODATA, path
+        for path in ("prod/shops/e513a8-4.myshopify.com", "prod/jobs/by-index/shopify/other/all"):
+            assert errno_of(lambda: os.listdir(past / path)) == errno.ENODATA, path
+        assert "is not in the recording" in past.errors()
+
+
+def test_commands_read_a_recording(ddbfs, replay, tmp_path):
+    file = tmp_path / "incident.ddb"
+    for words in (("cat", SETTINGS), ("ls", f"/{SHOP}"), ("cat", f"/{JOBS}/all@csv")):
+        ddbfs(words[0], "--record", file, words[1])
+    past = replay(file)
+    for words in (("cat", SETTINGS), ("ls", f"/{SHOP}"), ("cat", f"/{JOBS}/all@csv")):
+        assert past(*words).stdout == ddbfs(*words).stdout
+    refused = past("cat", "--json", "/prod/jobs/by-id/1", expect=1)
+    assert json.loads(refused.stderr)["errno"] == "ENODATA"
+    assert "does not go with --snapshot" in past("cat", "--record", file, SETTINGS, expect=2).stderr
+
+
+def test_a_mounted_recording_is_compared_with_the_present(ddbfs, replay, tmp_path, boto):
+    """With the mount's settings, so the server must be known to the command."""
+    file = tmp_path / "incident.ddb"
+    table = boto.describe_table(TableName="prod-ShopifyEntitiesTable")["Table"]["TableName"]
+    key = {"pk": {"S": "SHOP#cool-store.myshopify.com"}, "sk": {"S": "SETTINGS"}}
+    item = boto.get_item(TableName=table, Key=key)["Item"]
+    ddbfs("ls", "--record", file, f"/{SHOP}")
+    with replay(file) as past:
+        same = ddbfs("diff", past / SHOP, f"/{SHOP}")
+        assert same.text == ""
+        assert "access-token: has a secret that is masked in a recording" in same.stderr
+        try:
+            boto.put_item(TableName=table, Item=item | {"changed": {"S": "since"}})
+            changed = ddbfs("diff", past / SHOP, f"/{SHOP}", expect=1).text
+            assert "--- /prod@at/9999/shops/cool-store.myshopify.com/SETTINGS" in changed
+            assert '+  "changed": "since",' in changed
+        finally:
+            boto.put_item(TableName=table, Item=item)

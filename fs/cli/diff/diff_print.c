@@ -107,6 +107,19 @@ static void diff_print_unified(const char *before_path, struct span before, cons
     diff_print_bytes(isatty(STDOUT_FILENO) ? &safe : &out);
 }
 
+/* Whether TYPED is the mask that a recording has for a secret. */
+static bool diff_print_is_mask(struct json typed)
+{
+    return json_string_is(json_member(typed, "S"), SPAN_LITERAL(RECORD_MASK));
+}
+
+/* A value that a recording has masked cannot be compared. */
+static void diff_print_note_mask(const struct diff_print *print, const char *path)
+{
+    app_note(print->app, LOG_LEVEL_WARNING, path,
+             "has a secret that is masked in a recording, and was not compared");
+}
+
 void diff_print_files(struct diff_print *print, const struct diff_print_file *before,
                       const struct diff_print_file *now, bool listed)
 {
@@ -114,6 +127,11 @@ void diff_print_files(struct diff_print *print, const struct diff_print_file *be
     bool hidden = before->secret || now->secret;
     if (span_equal(before->text, now->text))
         return;
+    if (hidden &&
+        (span_is(before->text, RECORD_MASK "\n") || span_is(now->text, RECORD_MASK "\n"))) {
+        diff_print_note_mask(print, before->path);
+        return;
+    }
     print->count++;
     if (print->app->options->json) {
         struct json_writer json = json_writer_to(&line);
@@ -198,9 +216,14 @@ static bool diff_print_take_difference(void *arg, const struct difference *diffe
     struct diff_pair *pair = arg;
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     struct difference whole = *difference;
-    bool secret = !pair->print->app->options->show_secrets && !pair->of &&
-                  (model_is_secret(pair->before->table, difference->attribute) ||
-                   model_is_secret(pair->now->table, difference->attribute));
+    bool declared = !pair->of && (model_is_secret(pair->before->table, difference->attribute) ||
+                                  model_is_secret(pair->now->table, difference->attribute));
+    bool secret = declared && !pair->print->app->options->show_secrets;
+    if (declared &&
+        (diff_print_is_mask(difference->before) || diff_print_is_mask(difference->now))) {
+        diff_print_note_mask(pair->print, pair->before->path);
+        return true;
+    }
     if (!secret)
         return diff_print_difference(pair, difference, false);
     if (span_equal(pair->secret, difference->attribute))
