@@ -147,11 +147,11 @@ struct options {
     bool errors;
     bool allow_scan;
     bool hedge;
-    bool scan_limited; /* --scan-limit was given */
-    bool tables;       /* --tables was given */
-    bool unattended;   /* no code may be requested at the terminal */
+    bool scan_limited;       /* --scan-limit was given */
+    bool tables;             /* --tables was given */
+    bool unattended;         /* no code may be requested at the terminal */
     bool snapshots_are_past; /* the snapshots of a mount; other paths are of the present */
-    bool below_mount;  /* paths are below a mount, whose snapshots are read, or none */
+    bool below_mount;        /* paths are below a mount, whose snapshots are read, or none */
 };
 
 /* The last word of a command line, which is still being typed. */
