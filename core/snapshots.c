@@ -418,18 +418,10 @@ const struct moments *snapshots_moments(struct snapshots *snapshots)
     return &snapshots->moments;
 }
 
-bool snapshots_read_recorded(const char *file, struct snapshots_recorded *out, struct error *err)
+char *snapshots_read_suffix(const char *file)
 {
     bool is_recording = false;
-    *out = (struct snapshots_recorded){0};
-    if (snapshots_is_folder(file) || !replay_find_kind(file, &is_recording, err) || !is_recording)
-        return false;
-    return replay_read_facts(file, &out->map, &out->map_name, &out->suffix, err);
-}
-
-void snapshots_recorded_clean_up(struct snapshots_recorded *recorded)
-{
-    free(recorded->map);
-    free(recorded->map_name);
-    free(recorded->suffix);
+    if (snapshots_is_folder(file) || !replay_find_kind(file, &is_recording, NULL) || !is_recording)
+        return NULL;
+    return replay_read_suffix(file);
 }

@@ -53,15 +53,9 @@ const struct source_ops *snapshots_describe(struct snapshots *snapshots, const s
 /* The interface to the moments of all environments; it lives as long as SNAPSHOTS. */
 const struct moments *snapshots_moments(struct snapshots *snapshots);
 
-/* Facts of the program that wrote a recording, for its replay. The texts are owned, or NULL. */
-struct snapshots_recorded {
-    char *map; /* its text */
-    char *map_name;
-    char *suffix; /* of the names of files */
-};
-/* False if FILE is no recording, or (ERR filled) can't be read. */
-bool snapshots_read_recorded(const char *file, struct snapshots_recorded *out, struct error *err);
-void snapshots_recorded_clean_up(struct snapshots_recorded *recorded);
+/* The suffix of names of files in the recording FILE, which the caller frees. NULL if FILE is no
+ * recording, or can't be read. */
+char *snapshots_read_suffix(const char *file);
 
 /* Looks for new, changed and removed files at once. The log has the failures. */
 void snapshots_reload(struct snapshots *snapshots);

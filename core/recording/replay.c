@@ -87,15 +87,14 @@ void replay_unref(struct replay *replay)
     free(replay);
 }
 
-bool replay_read_facts(const char *file, char **map, char **map_name, char **suffix,
-                       struct error *err)
+char *replay_read_suffix(const char *file)
 {
-    struct replay_file *opened = replay_file_open(file, err);
-    bool ok = opened && replay_file_read_fact(opened, "map", map, err) &&
-              replay_file_read_fact(opened, "map_name", map_name, err) &&
-              replay_file_read_fact(opened, "suffix", suffix, err);
+    char *suffix = NULL;
+    struct replay_file *opened = replay_file_open(file, NULL);
+    if (opened)
+        replay_file_read_fact(opened, "suffix", &suffix, NULL);
     replay_file_close(opened);
-    return ok;
+    return suffix;
 }
 
 void replay_write_origin(const struct replay *replay, int64_t at_ms, struct buf *out)

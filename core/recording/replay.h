@@ -17,10 +17,9 @@ struct replay *replay_open(const char *file, struct loop *loop, struct error *er
 struct replay *replay_ref(struct replay *replay);
 void replay_unref(struct replay *replay); /* NULL is fine; sources hold references */
 
-/* Reads the text of the map with which FILE was recorded, the name of that map, and the suffix of
- * names of files. The caller frees each; NULL: none. False with ERR filled. */
-bool replay_read_facts(const char *file, char **map, char **map_name, char **suffix,
-                       struct error *err);
+/* The suffix of names of files in the recording FILE, which the caller frees. NULL if it can't be
+ * read. */
+char *replay_read_suffix(const char *file);
 
 /* Appends the second of AT_MS, or the newest one, and the file. */
 void replay_write_origin(const struct replay *replay, int64_t at_ms, struct buf *out);

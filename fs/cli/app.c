@@ -150,55 +150,10 @@ bool app_init(struct app *app, const struct options *options, const char *map_fi
     return ok;
 }
 
-/* The only snapshot that is read instead of DynamoDB; NULL for none, or several. */
-static const char *app_find_snapshot(const struct options *options)
-{
-    return options->snapshot_count == 1   ? options->snapshots[0]
-           : options->snapshot_count == 0 ? options_snapshot_variable(options)
-                                          : NULL;
-}
-
-/* The facts of the recording that is read. Without one, or if it can't be read, they are empty: the
- * first use of the file reports the failure. To be cleaned up. */
-static struct snapshots_recorded app_read_recorded(const struct options *options)
-{
-    struct snapshots_recorded recorded = {0};
-    const char *file = app_find_snapshot(options);
-    if (file)
-        snapshots_read_recorded(file, &recorded, NULL);
-    return recorded;
-}
-
-bool app_has_recorded_map(const struct options *options)
-{
-    CLEAN_UP(snapshots_recorded_clean_up)
-    struct snapshots_recorded recorded = app_read_recorded(options);
-    return recorded.map && !options->map && !options->no_map;
-}
-
-/* Uses the map of the recording. */
-static bool app_init_recorded(struct app *app, const struct options *options, size_t cache_bytes)
-{
-    CLEAN_UP(findings_clean_up) struct findings findings = {0};
-    CLEAN_UP(snapshots_recorded_clean_up)
-    struct snapshots_recorded recorded = app_read_recorded(options);
-    CLEAN_UP(buf_clean_up) struct buf name = {0};
-    struct error why;
-    buf_printf(&name, "%s of %s", recorded.map_name ? recorded.map_name : "the map",
-               app_find_snapshot(options));
-    const struct map *map = map_parse(buf_text(&name), span_text(recorded.map), &findings, &why);
-    bool ok = app_start(app, options, map, cache_bytes);
-    if (!map)
-        app_report_map(app, buf_text(&name), &findings, &why, FINDINGS_SHOWN);
-    return ok;
-}
-
 bool app_init_any(struct app *app, const struct options *options, size_t cache_bytes)
 {
     CLEAN_UP(buf_clean_up) struct buf file = {0};
     struct error why;
-    if (app_has_recorded_map(options))
-        return app_init_recorded(app, options, cache_bytes);
     if (app_look_for_map(options, &file))
         return app_init(app, options, buf_text(&file), cache_bytes);
     const struct map *none = map_none();
@@ -241,6 +196,16 @@ static bool app_record(struct app *app, struct error *err)
     return !options->record || sources_record(app->sources, &records, err);
 }
 
+/* Files of a recording have the names that they had, unless the options name another suffix. */
+static const char *app_find_suffix(struct app *app)
+{
+    const struct options *options = app->options;
+    const char *file = options->snapshot_count == 1 ? options->snapshots[0] : app->snapshot;
+    if (!options->suffix[0] && file)
+        app->suffix = snapshots_read_suffix(file);
+    return app->suffix ? app->suffix : options->suffix;
+}
+
 bool app_start(struct app *app, const struct options *options, const struct map *map,
                size_t cache_bytes)
 {
@@ -249,9 +214,7 @@ bool app_start(struct app *app, const struct options *options, const struct map 
     app->map = map;
     if (!opened || !map)
         return false;
-    app->recorded = app_read_recorded(options);
-    bool has_suffix = options->suffix[0] || !app->recorded.suffix;
-    const char *suffix = has_suffix ? options->suffix : app->recorded.suffix;
+    const char *suffix = app_find_suffix(app);
     const struct place_options names = {.suffix = suffix};
     bool ok = names_suit(map, &names, &why);
     if (ok && options->scan_limited && !options->allow_scan)
@@ -300,7 +263,7 @@ void app_clean_up(struct app *app)
     cache_destroy(app->cache);
     loop_destroy(app->loop);
     map_unref(app->map);
-    snapshots_recorded_clean_up(&app->recorded);
+    free(app->suffix);
 }
 
 void app_print_safely(const char *text)

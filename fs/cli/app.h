@@ -4,7 +4,6 @@
 
 #include "core/read/catalog.h"
 #include "core/read/tree.h"
-#include "core/snapshots.h"
 #include "fs/cli/options.h"
 
 struct progress;
@@ -19,11 +18,11 @@ struct app {
     struct sources *sources; /* owned */
     struct catalog *catalog; /* owned */
     struct tree tree;
-    struct snapshots_recorded recorded; /* of a recording that is read; owned */
-    const char *snapshot;               /* the value of DDBFS_SNAPSHOT, if it is used */
-    struct progress *progress;          /* owned; NULL: not shown */
-    int status;                         /* the exit status so far */
-    bool is_drafting;                   /* a new map: only --map is read */
+    char *suffix;              /* of names of files, from a recording; owned; NULL: none */
+    const char *snapshot;      /* the value of DDBFS_SNAPSHOT, if it is used */
+    struct progress *progress; /* owned; NULL: not shown */
+    int status;                /* the exit status so far */
+    bool is_drafting;          /* a new map: only --map is read */
 };
 
 enum {
@@ -39,10 +38,8 @@ enum {
  * called in either case. */
 bool app_init(struct app *app, const struct options *options, const char *map_file,
               size_t cache_bytes);
-/* With the map of the recording that is read, else with that of app_look_for_map, or none. */
+/* With the map of app_look_for_map, or none. */
 bool app_init_any(struct app *app, const struct options *options, size_t cache_bytes);
-/* Whether the recording that is read has a map, and the options name no other. */
-bool app_has_recorded_map(const struct options *options);
 /* With MAP, whose reference is taken. False without a message if it is NULL. */
 bool app_start(struct app *app, const struct options *options, const struct map *map,
                size_t cache_bytes);

@@ -77,8 +77,6 @@ static void daemon_on_request(void *arg, uint32_t events)
 static const struct map *daemon_load_map_again(const struct app *app, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf found = {0};
-    if (app_has_recorded_map(app->options)) /* which never changes */
-        return map_ref(app->map);
     if (!map_is_none(app->map))
         return stored_map_load_again(app->map->file, err);
     if (app_look_for_map(app->options, &found))
@@ -351,9 +349,8 @@ static int daemon_serve(const struct daemon_start *start, int ready_fd)
     };
     int status = EXIT_FAILURE;
     size_t cache_bytes = (size_t)options->cache_bytes / CACHE_SHARES;
-    bool has_app = start->map && !app_has_recorded_map(options)
-                       ? app_init(&app, options, start->map, cache_bytes)
-                       : app_init_any(&app, options, cache_bytes);
+    bool has_app = start->map ? app_init(&app, options, start->map, cache_bytes)
+                              : app_init_any(&app, options, cache_bytes);
     if (has_app && options->hedge)
         sources_hedge(app.sources);
     if (has_app && daemon_open_spool(&daemon.mount) && daemon_check_environments(&daemon.mount) &&

@@ -246,3 +246,9 @@ def test_a_mounted_recording_is_compared_with_the_present(ddbfs, replay, tmp_pat
             assert '+  "changed": "since",' in changed
         finally:
             boto.put_item(TableName=table, Item=item)
+
+
+def test_names_keep_the_suffix_of_the_recording(ddbfs, replay, tmp_path):
+    file = tmp_path / "incident.ddb"
+    text = ddbfs("cat", "--record", file, "--suffix", ".json", f"{SETTINGS}.json").stdout
+    assert replay(file)("cat", f"{SETTINGS}.json").stdout == text
