@@ -9,7 +9,11 @@
 #include <unistd.h>
 
 /* SQLite's rollback journal lies beside the file. It gets the file's mode. */
-enum { DATABASE_FILE_MODE = 0600, DATABASE_WATCH_STEPS = 100000 /* about a millisecond */ };
+enum {
+    DATABASE_FILE_MODE = 0600,
+    DATABASE_WATCH_STEPS = 100000, /* about a millisecond */
+    DATABASE_PAUSE_MS = 5,         /* between two tries for a lock */
+};
 
 struct database {
     sqlite3 *handle; /* owned */
@@ -83,10 +87,15 @@ static bool database_refuse(sqlite3 *handle, const char *file, int code, struct 
                      file, sqlite3_errmsg(handle));
 }
 
+static bool database_only_reads(enum database_mode mode)
+{
+    return mode == DATABASE_READ || mode == DATABASE_READ_NOW;
+}
+
 /* SQLite's own text names neither the file nor the cause. */
 static bool database_check_file(const char *file, enum database_mode mode, struct error *err)
 {
-    int flags = mode == DATABASE_READ ? O_RDONLY : O_RDWR;
+    int flags = database_only_reads(mode) ? O_RDONLY : O_RDWR;
     if (mode == DATABASE_CREATE)
         flags |= O_CREAT;
     int fd = open(file, flags | O_CLOEXEC | O_NONBLOCK, DATABASE_FILE_MODE);
@@ -112,21 +121,34 @@ static bool database_check_file(const char *file, enum database_mode mode, struc
     return error_set(err, kind, "%s cannot be opened: %s", file, strerror(number));
 }
 
+/* Waits for a lock. Returns 0 when the wait is over. */
+static int database_on_busy(void *arg, int count)
+{
+    const struct database *database = arg;
+    if (count >= DATABASE_BUSY_MS / DATABASE_PAUSE_MS ||
+        (database->watch && !database->watch(database->watch_arg)))
+        return 0;
+    sqlite3_sleep(DATABASE_PAUSE_MS);
+    return 1;
+}
+
 /* Opens the file and reads its first page; before that, a file of another kind is not noticed. */
 static int database_connect(struct database *database, enum database_mode mode)
 {
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    flags |= mode == DATABASE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    flags |= database_only_reads(mode) ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
     int code = sqlite3_open_v2(database->file, &database->handle, flags, NULL);
     if (code != SQLITE_OK)
         return code;
-    sqlite3_busy_timeout(database->handle, DATABASE_BUSY_MS);
+    if (mode != DATABASE_READ_NOW)
+        sqlite3_busy_handler(database->handle, database_on_busy, database);
     sqlite3_db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(database->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     return sqlite3_exec(database->handle, "PRAGMA schema_version", NULL, NULL, NULL);
 }
 
-struct database *database_open(const char *file, enum database_mode mode, struct error *err)
+struct database *database_open_watched(const char *file, enum database_mode mode,
+                                       database_watch_fn *fn, void *arg, struct error *err)
 {
     if (!database_check_file(file, mode, err))
         return NULL;
@@ -138,9 +160,11 @@ struct database *database_open(const char *file, enum database_mode mode, struct
         error_no_memory(err);
         return NULL;
     }
+    database->watch = fn;
+    database->watch_arg = arg;
     int code = database_connect(database, mode);
-    if (code ==
-        SQLITE_READONLY_ROLLBACK) { /* a writer was killed; only a writer can undo its work */
+    if (code == SQLITE_READONLY_ROLLBACK &&
+        mode != DATABASE_READ_NOW) { /* a writer was killed; only a writer can undo its work */
         sqlite3_close(database->handle);
         code = database_connect(database, DATABASE_WRITE);
         if (code == SQLITE_OK) {
@@ -153,6 +177,11 @@ struct database *database_open(const char *file, enum database_mode mode, struct
     database_refuse(database->handle, file, code, err);
     database_close(database);
     return NULL;
+}
+
+struct database *database_open(const char *file, enum database_mode mode, struct error *err)
+{
+    return database_open_watched(file, mode, NULL, NULL, err);
 }
 
 void database_close(struct database *database)

@@ -11,9 +11,10 @@ struct database;
 struct statement;
 
 enum database_mode {
-    DATABASE_READ,   /* an existing file; nothing is written */
-    DATABASE_WRITE,  /* an existing file */
-    DATABASE_CREATE, /* a new file of mode 0600, or an empty one */
+    DATABASE_READ,     /* an existing file; nothing is written */
+    DATABASE_READ_NOW, /* the same, without a wait: a locked file is an error at once */
+    DATABASE_WRITE,    /* an existing file */
+    DATABASE_CREATE,   /* a new file of mode 0600, or an empty one */
 };
 
 enum { DATABASE_BUSY_MS = 5000 }; /* the longest wait for a lock of another process */
@@ -21,6 +22,14 @@ enum { DATABASE_BUSY_MS = 5000 }; /* the longest wait for a lock of another proc
 /* A writer that was killed left a journal: then the file is first restored from that, in any mode.
  * NULL with ERR filled: the file is missing, is no SQLite database, or cannot be opened. */
 struct database *database_open(const char *file, enum database_mode mode, struct error *err);
+
+/* Called often while a statement runs or waits for a lock. If it returns false, the statement fails
+ * with ERROR_TIMED_OUT. */
+typedef bool database_watch_fn(void *arg);
+
+/* The same, with a watch from the beginning. FN may be NULL. */
+struct database *database_open_watched(const char *file, enum database_mode mode,
+                                       database_watch_fn *fn, void *arg, struct error *err);
 /* Its statements must have ended. An open transaction is rolled back. NULL is fine. */
 void database_close(struct database *database);
 
@@ -39,9 +48,7 @@ bool database_read_integer(struct database *database, const char *sql, int64_t *
  * database is open. */
 void database_interrupt(struct database *database);
 
-/* FN is called often while a statement runs, until it is removed by NULL. If it returns false, the
- * statement fails with ERROR_TIMED_OUT. */
-typedef bool database_watch_fn(void *arg);
+/* See database_watch_fn; NULL: no more. */
 void database_watch(struct database *database, database_watch_fn *fn, void *arg);
 
 /* The rows that the last INSERT, UPDATE or DELETE changed. */

@@ -237,6 +237,18 @@ static void schema_write_index_columns(const struct key_schema *keys,
     }
 }
 
+/* SQLite sorts by itself if an index has a column twice. */
+static bool schema_has_column(const struct key_schema *keys, struct span attribute)
+{
+    for (size_t i = 0; i < keys->partition_count; i++)
+        if (span_equal(keys->partition[i].name, attribute))
+            return true;
+    for (size_t i = 0; i < keys->sort_count; i++)
+        if (span_equal(keys->sort[i].name, attribute))
+            return true;
+    return false;
+}
+
 bool schema_add_indexes(struct database *database, int64_t number, const struct table_info *info,
                         struct error *err)
 {
@@ -254,8 +266,9 @@ bool schema_add_indexes(struct database *database, int64_t number, const struct 
         buf_printf(&sql, "CREATE INDEX items_%" PRId64 "_by_%zu ON items_%" PRId64 "(", number,
                    i + 1, number);
         schema_write_index_columns(keys, &columns, ", ", "", &sql);
-        buf_add_text(&sql, ", ");
-        schema_write_columns(0, columns.own_count, &sql);
+        for (size_t k = 0; k < columns.own_count; k++)
+            if (!schema_has_column(keys, columns.list[k].attribute))
+                buf_printf(&sql, ", k%zu", k + 1);
         buf_add_text(&sql, ", from_ms) WHERE ");
         schema_write_index_columns(keys, &columns, " AND ", " IS NOT NULL", &sql);
         buf_add_text(&sql, ";");

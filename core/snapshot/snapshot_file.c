@@ -199,12 +199,13 @@ static bool snapshot_file_read_map(struct snapshot_file *file, struct database *
     return step != STATEMENT_FAILED;
 }
 
-static bool snapshot_file_read_all(struct snapshot_file *file, struct error *err)
+static bool snapshot_file_read_all(struct snapshot_file *file, enum database_mode mode,
+                                   struct error *err)
 {
     if (file->arena.failed)
         return error_no_memory(err);
     bool is_there = snapshot_stamp_read(file->path, &file->stamp);
-    struct database *database = database_open(file->path, DATABASE_READ, err);
+    struct database *database = database_open(file->path, mode, err);
     if (!database)
         return false;
     /* One transaction: an import that ends meanwhile is seen whole or not at all. */
@@ -217,7 +218,8 @@ static bool snapshot_file_read_all(struct snapshot_file *file, struct error *err
     return ok && (is_there || snapshot_file_check(file, err));
 }
 
-struct snapshot_file *snapshot_file_read(const char *path, struct error *err)
+struct snapshot_file *snapshot_file_read(const char *path, enum database_mode mode,
+                                         struct error *err)
 {
     struct snapshot_file *file = calloc(1, sizeof *file);
     if (!file) {
@@ -226,7 +228,7 @@ struct snapshot_file *snapshot_file_read(const char *path, struct error *err)
     }
     file->references = 1;
     file->path = arena_text(&file->arena, span_text(path));
-    if (snapshot_file_read_all(file, err))
+    if (snapshot_file_read_all(file, mode, err))
         return file;
     snapshot_file_unref(file);
     return NULL;

@@ -42,8 +42,10 @@ struct snapshot_file {
     size_t table_count;
 };
 
-/* NULL with ERR filled: the file is missing, or no valid snapshot. */
-struct snapshot_file *snapshot_file_read(const char *path, struct error *err);
+/* MODE: DATABASE_READ or DATABASE_READ_NOW. NULL with ERR filled: the file is missing, or no valid
+ * snapshot, or (ERROR_TIMED_OUT) another program is writing to it. */
+struct snapshot_file *snapshot_file_read(const char *path, enum database_mode mode,
+                                         struct error *err);
 struct snapshot_file *snapshot_file_ref(struct snapshot_file *file);
 void snapshot_file_unref(struct snapshot_file *file); /* NULL is fine */
 

@@ -103,7 +103,7 @@ static bool page_attributes_find_projected(struct page_attributes *projected,
         projected->all = true;
         return true;
     }
-    size_t most = index->included_count + 2 * QUERY_MOST_COLUMNS;
+    size_t most = index->included_count + QUERY_MOST_COLUMNS + KEY_MAX_BASE_ATTRIBUTES;
     projected->list = arena_array(arena, most, sizeof *projected->list);
     if (!projected->list)
         return false;

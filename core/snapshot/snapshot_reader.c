@@ -79,11 +79,19 @@ void snapshot_reader_close(struct snapshot_reader *reader, const struct snapshot
             snapshot_reader_disconnect(&reader->connections[i]);
 }
 
-/* The connection to FILE, which must not have been replaced. NULL with ERR filled. */
+/* The watch of a connection: whether its statement may go on. */
+static bool snapshot_reading_is_wanted(void *arg)
+{
+    struct snapshot_reading *reading = arg;
+    return !atomic_load(&reading->is_ended);
+}
+
+/* The connection to READING's file, which must not have been replaced. NULL with ERR filled. */
 static struct reader_connection *snapshot_reader_connect(struct snapshot_reader *reader,
-                                                         const struct snapshot_file *file,
+                                                         struct snapshot_reading *reading,
                                                          struct error *err)
 {
+    const struct snapshot_file *file = reading->file;
     struct reader_connection *found = &reader->connections[0];
     for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
         struct reader_connection *each = &reader->connections[i];
@@ -104,7 +112,8 @@ static struct reader_connection *snapshot_reader_connect(struct snapshot_reader 
     snapshot_reader_disconnect(found);
     if (!snapshot_file_check(file, err))
         return NULL;
-    found->database = database_open(file->path, DATABASE_READ, err);
+    found->database =
+        database_open_watched(file->path, DATABASE_READ, snapshot_reading_is_wanted, reading, err);
     if (!found->database)
         return NULL;
     found->device = file->stamp.device;
@@ -344,19 +353,13 @@ static bool snapshot_reader_read_items(struct reader_connection *connection,
     return !page->more || snapshot_reader_write_left(reading, page) || error_no_memory(err);
 }
 
-/* A connection whose file is damaged is not used again. */
-static bool snapshot_reader_keeps(const struct error *err)
+/* The next page by CONNECTION. NULL with ERR filled. */
+static struct snapshot_page *snapshot_reader_read_by(struct snapshot_reader *reader,
+                                                     struct reader_connection *connection,
+                                                     struct snapshot_reading *reading,
+                                                     struct error *err)
 {
-    return err->kind != ERROR_BAD_ANSWER && err->kind != ERROR_REPLACED;
-}
-
-struct snapshot_page *snapshot_reader_read(struct snapshot_reader *reader,
-                                           struct snapshot_reading *reading, struct error *err)
-{
-    struct reader_connection *connection = snapshot_reader_connect(reader, reading->file, err);
-    struct snapshot_page *page = connection ? snapshot_page_new() : NULL;
-    if (!connection)
-        return NULL;
+    struct snapshot_page *page = snapshot_page_new();
     if (!page) {
         error_no_memory(err);
         return NULL;
@@ -367,17 +370,39 @@ struct snapshot_page *snapshot_reader_read(struct snapshot_reader *reader,
     }
     buf_truncate(&reader->text, 0);
     page->room = &reader->text;
+    database_watch(connection->database, snapshot_reading_is_wanted, reading);
     bool ok = reading->read->kind == READ_ITEMS
                   ? snapshot_reader_read_items(connection, reading, page, err)
                   : snapshot_reader_read_list(connection, reading, page, err);
+    database_watch(connection->database, NULL, NULL);
+    if (ok)
+        return page;
+    snapshot_page_destroy(page);
+    return NULL;
+}
+
+struct snapshot_page *snapshot_reader_read(struct snapshot_reader *reader,
+                                           struct snapshot_reading *reading, struct error *err)
+{
+    size_t next_key = reading->next_key;
+    struct snapshot_page *page = NULL;
+    for (int tries = 0; !page && tries < 2; tries++) {
+        struct reader_connection *connection = snapshot_reader_connect(reader, reading, err);
+        if (!connection)
+            return NULL;
+        page = snapshot_reader_read_by(reader, connection, reading, err);
+        if (page || err->kind == ERROR_TIMED_OUT || err->kind == ERROR_INVALID)
+            break;
+        /* After a killed writer, the file is restored when it is opened anew; until then each read
+         * is denied, before it has a row. */
+        snapshot_reader_disconnect(connection);
+        reading->next_key = next_key;
+        if (err->kind != ERROR_DENIED)
+            break;
+    }
     reading->pages++;
-    if (ok) {
+    if (page)
         page->owner.bytes = sizeof *page + page->text.capacity + json_memory(&page->doc) +
                             arena_memory(&page->arena);
-        return page;
-    }
-    snapshot_page_destroy(page);
-    if (!snapshot_reader_keeps(err))
-        snapshot_reader_disconnect(connection);
-    return NULL;
+    return page;
 }

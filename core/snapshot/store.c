@@ -108,15 +108,25 @@ static struct snapshot_file *store_known(const struct snapshot_store *store, con
     return NULL;
 }
 
-/* The file at PATH: the known one if it has not changed. NULL with ERR filled. */
+/* The file at PATH: the known one if it has not changed, or while a writer has locked it. NULL with
+ * ERR filled. */
 static struct snapshot_file *store_load(const struct snapshot_store *store, const char *path,
-                                        struct error *err)
+                                        enum database_mode mode, struct error *err)
 {
     struct snapshot_file *known = store_known(store, path);
     struct snapshot_stamp now;
-    if (known && snapshot_stamp_read(path, &now) && snapshot_stamp_equal(&now, &known->stamp))
+    struct error why = {0};
+    bool is_there = snapshot_stamp_read(path, &now);
+    if (known && is_there && snapshot_stamp_equal(&now, &known->stamp))
         return snapshot_file_ref(known);
-    return snapshot_file_read(path, err);
+    struct snapshot_file *file = snapshot_file_read(path, mode, &why);
+    bool is_same =
+        known && is_there && now.device == known->stamp.device && now.inode == known->stamp.inode;
+    if (!file && is_same && why.kind == ERROR_TIMED_OUT)
+        return snapshot_file_ref(known);
+    if (!file && err)
+        *err = why;
+    return file;
 }
 
 static int store_compare_moments(const void *a, const void *b)
@@ -218,7 +228,7 @@ static bool store_replace_files(struct snapshot_store *store, struct snapshot_fi
     return true;
 }
 
-bool snapshot_store_refresh(struct snapshot_store *store, struct error *err)
+static bool store_refresh(struct snapshot_store *store, enum database_mode mode, struct error *err)
 {
     CLEAN_UP(store_paths_clean_up) struct store_paths paths = {0};
     bool ok = true;
@@ -229,7 +239,7 @@ bool snapshot_store_refresh(struct snapshot_store *store, struct error *err)
     if (!files)
         return error_no_memory(err);
     for (size_t i = 0; i < paths.count; i++) {
-        struct snapshot_file *file = store_load(store, paths.list[i], ok ? err : NULL);
+        struct snapshot_file *file = store_load(store, paths.list[i], mode, ok ? err : NULL);
         struct snapshot_file *known = file ? NULL : store_known(store, paths.list[i]);
         ok = ok && file;
         if (file || known)
@@ -239,6 +249,11 @@ bool snapshot_store_refresh(struct snapshot_store *store, struct error *err)
         return ok;
     store_unref_files(files, count);
     return error_no_memory(err);
+}
+
+bool snapshot_store_refresh(struct snapshot_store *store, struct error *err)
+{
+    return store_refresh(store, DATABASE_READ_NOW, err);
 }
 
 static bool store_fill(struct snapshot_store *store, const struct snapshot_store_options *options,
@@ -262,7 +277,7 @@ struct snapshot_store *snapshot_store_open(const struct snapshot_store_options *
         return NULL;
     }
     store->references = 1;
-    bool ok = store_fill(store, options, err) && snapshot_store_refresh(store, err);
+    bool ok = store_fill(store, options, err) && store_refresh(store, DATABASE_READ, err);
     if (ok && store->file_count > 0)
         return store;
     if (ok)

@@ -27,7 +27,7 @@ void snapshot_draft_begin(struct snapshot_draft *draft, const char *path, const 
     CHECK(schema_find_columns(draft->table.info, &draft->arena, &draft->columns));
     draft->database = database_open(path, DATABASE_CREATE, &err);
     if (!draft->database || !schema_create(draft->database, "snapshot", &err) ||
-        !database_run(draft->database, "BEGIN", &err) ||
+        !database_run(draft->database, "PRAGMA synchronous = OFF; BEGIN", &err) ||
         !schema_add_table(draft->database, &draft->table, &draft->number, &err))
         CHECK_FAIL("%s", err.text);
 }
