@@ -583,7 +583,7 @@ static bool place_refuse_probed(struct span name, struct error *err)
 }
 
 /* Whether NAME is that of a moment in the listings of PLACE, a PLACE_TIMES or a PLACE_HISTORY. */
-static bool place_find_listed_time(const struct place *place, struct span name,
+static bool place_find_listed_time(struct place *place, struct span name,
                                    const struct place_options *options, int64_t *moment_ms)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -593,6 +593,7 @@ static bool place_find_listed_time(const struct place *place, struct span name,
         !moments_find(options->moments, place->environment, exact.ms, moment_ms, NULL))
         return false;
     instant_write_exact(&text, *moment_ms);
+    place->arena.failed = place->arena.failed || text.failed;
     return span_equal(buf_span(&text), name);
 }
 

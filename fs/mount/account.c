@@ -141,7 +141,10 @@ static void account_write_line(const struct account *account, struct buf *out)
         json_writer_add_integer(&json, "failed_requests", account->failures);
     spent_write_json(&account->spent, "units", json_writer_add_value(&json, NULL));
     json_writer_add_integer(&json, "ms", account_took_ms(account));
-    json_writer_add_bool(&json, "cached", is_cached);
+    if (account->is_snapshot)
+        json_writer_add_bool(&json, "snapshot", true);
+    else
+        json_writer_add_bool(&json, "cached", is_cached);
     if (account->error)
         account_write_text(&json, "errno", span_text(strerrorname_np(account->error)));
     json_writer_end(&json);
@@ -263,6 +266,7 @@ struct account *account_new(struct mount *mount, pid_t pid, struct span path)
 
 void account_note_read(struct account *account, const struct place *place)
 {
+    account->is_snapshot = account->is_snapshot || place->is_snapshot;
     struct error ignored;
     if (!account->plan && fetch_is_needed(place))
         account->plan = plan_ref(place_plan(place, &ignored));

@@ -106,7 +106,8 @@ def test_programs_that_walk_see_every_item_and_cost_nothing(past_mount, tmp_path
     subprocess.run(["tar", "-C", table, "-cf", tmp_path / "all.tar", "."], check=True, capture_output=True)
     assert past_mount.counts() == {} and past_mount.failures() == []
     assert sum(past_mount.stats()["requests"].values()) == 0
-    assert all(line["units"] == 0 for line in past_mount.ledger() if line.get("units") is not None)
+    lines = past_mount.ledger()
+    assert lines and all(line["units"] == 0 and line["snapshot"] for line in lines)
 
 
 def live_map(folder, own='"snapshots": "past"'):

@@ -9,6 +9,7 @@
 #include "core/draft/infer.h"
 #include "core/item/difference.h"
 #include "core/output/form.h"
+#include "core/read/moments.h"
 #include "core/read/resolve.h"
 #include "core/source/ranges.h"
 #include "tests/unit/check.h"
@@ -746,7 +747,116 @@ static void test_reading_in_ranges(void)
     try_all(read_ranges);
 }
 
+/* The past: three moments, at which the table is empty, has two items, and has one of them changed
+ * and the other one deleted. */
+
+static struct fake_source past_sources[3]; /* the newest first */
+
+static bool past_list(void *arg, const struct map_environment *environment, const int64_t **times,
+                      size_t *count, struct error *err)
+{
+    static const int64_t all[] = {3000, 2000, 1000};
+    (void)arg, (void)environment, (void)err;
+    *times = all;
+    *count = 3;
+    return true;
+}
+
+static bool past_is_snapshot(void *arg, const struct map_environment *environment)
+{
+    (void)arg, (void)environment;
+    return false;
+}
+
+static void past_write_origin(void *arg, const struct place *place, struct buf *out)
+{
+    (void)arg;
+    buf_printf(out, "moment %d", (int)place->at_ms);
+}
+
+static struct source *past_source(void *arg, const struct place *place, struct error *err)
+{
+    (void)arg, (void)err;
+    CHECK(place->is_past);
+    return &past_sources[place->at_ms >= 3000 ? 0 : place->at_ms >= 2000 ? 1 : 2].source;
+}
+
+static bool past_asks_list;
+
+static bool attempt_past(unsigned long n, bool for_good)
+{
+    static const struct moments moments = {NULL, past_is_snapshot, past_list, past_write_origin};
+#define SHOP_ITEM(sk, value)                                                                       \
+    {                                                                                              \
+        "prod-ShopifyEntitiesTable", NULL,                                                         \
+            "{\"pk\":{\"S\":\"SHOP#s\"},\"sk\":{\"S\":\"" sk "\"},\"v\":{\"S\":\"" value "\"}}"    \
+    }
+    static const struct fake_item states[3][3] = {
+        {SHOP_ITEM("SETTINGS", "new"), {0}},
+        {SHOP_ITEM("SETTINGS", "old"), SHOP_ITEM("USER#1", "gone"), {0}},
+        {{0}}};
+    CLEAN_UP(told_clean_up) struct told told = {.full = true};
+    struct scene scene;
+    unsigned open = 0;
+    open_scene(&scene);
+    for (size_t i = 0; i < 3; i++)
+        fake_source_init(&past_sources[i], scene.loop, states[i]);
+    scene.tree.source = past_source;
+    scene.tree.names.moments = &moments;
+    CHECK(buf_reserve(&told.bytes, 8192));
+    arm(n, for_good);
+    bool asked = (past_asks_list ? scene_list : scene_read)(&scene, asked_path, &told);
+    bool hit = disarm();
+    scene_close(&scene);
+    for (size_t i = 0; i < 3; i++)
+        open += past_sources[i].started - past_sources[i].ended;
+    CHECK_INT(open, 0);
+    if (hit)
+        check_answer(&told, asked, n);
+    else
+        keep_right(buf_span(&told.bytes));
+    return hit;
+}
+
+/* WANTED is a part of the right answer. */
+static void try_past(const char *path, bool list, const char *wanted)
+{
+    asked_path = path;
+    past_asks_list = list;
+    CHECK(!attempt_past(1000000, false));
+    CHECK_HAS(buf_text(&right), wanted);
+    try_all(attempt_past);
+    buf_clean_up(&right);
+}
+
+#define THIRD "1970-01-01T00:00:03Z"
+#define SECOND "1970-01-01T00:00:02Z"
+
+static void test_the_moments_of_an_environment(void)
+{
+    try_past("/prod@at", true, THIRD);
+    try_past("/prod@at/" SECOND "/shops/s/SETTINGS", false, "\"old\"");
+}
+
+static void test_the_history_of_an_item(void)
+{
+    try_past("/prod/shops/s/SETTINGS@history", true, THIRD);
+    try_past("/prod/shops/s/USER#1@history", true, THIRD " 0 ");
+    try_past("/prod/shops/s/SETTINGS@history/" SECOND, false, "\"old\"");
+    try_past("/prod/shops/s/SETTINGS@history/README", false, "net changes");
+}
+
+static void test_the_companions_of_a_version(void)
+{
+    try_past("/prod/shops/s/USER#1@history/" THIRD "@info", false, "\"deleted\": true");
+    try_past("/prod/shops/s/SETTINGS@history/" SECOND "@info", false, "moment 2000");
+    try_past("/prod/shops/s/SETTINGS@history/" SECOND "@typed", false, "{\"S\":\"old\"}");
+}
+
 static const struct check_test tests[] = {
+    {"the_moments_of_an_environment", test_the_moments_of_an_environment},
+    {"the_history_of_an_item", test_the_history_of_an_item},
+    {"the_companions_of_a_version", test_the_companions_of_a_version},
     {"reading_in_ranges", test_reading_in_ranges},
     {"writing_a_skill", test_writing_a_skill},
     {"writing_readmes", test_writing_readmes},
