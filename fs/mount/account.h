@@ -23,7 +23,7 @@ struct account {
     const struct plan *plan;    /* of the read; a reference; may be NULL */
     unsigned requests, failures;
     struct spent spent;
-    bool is_snapshot; /* what was read is a snapshot */
+    bool is_snapshot; /* it reads a snapshot */
     bool is_reported; /* the ledger has a line about everything so far */
     bool is_over;     /* finished with ERROR (0: success), after TOOK_MS */
     int error;
