@@ -762,7 +762,7 @@ static bool past_list(void *arg, const struct map_environment *environment, cons
     return true;
 }
 
-static bool past_is_snapshot(void *arg, const struct map_environment *environment)
+static bool past_is_no(void *arg, const struct map_environment *environment)
 {
     (void)arg, (void)environment;
     return false;
@@ -785,7 +785,10 @@ static bool past_asks_list;
 
 static bool attempt_past(unsigned long n, bool for_good)
 {
-    static const struct moments moments = {NULL, past_is_snapshot, past_list, past_write_origin};
+    static const struct moments moments = {.is_snapshot = past_is_no,
+                                           .is_recording = past_is_no,
+                                           .list = past_list,
+                                           .write_origin = past_write_origin};
 #define SHOP_ITEM(sk, value)                                                                       \
     {                                                                                              \
         "prod-ShopifyEntitiesTable", NULL,                                                         \
