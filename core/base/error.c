@@ -97,7 +97,7 @@ static const struct {
                           "look for a proxy between this machine and the service"},
     [ERROR_SERVICE] = {"service", EIO, RETRY, "try again in some seconds"},
     [ERROR_NO_SPACE] = {"no-space", ENOSPC, HUMAN,
-                        "free space in the folder of temporary files, or name another: --spool"},
+                        "free space in the folder that the text names, or use another folder"},
     [ERROR_NO_DESCRIPTORS] = {"no-descriptors", EMFILE, HUMAN, "raise the limit: ulimit -n"},
     [ERROR_NO_MEMORY] = {"no-memory", ENOMEM, HUMAN, "read less at once, or add memory"},
 };

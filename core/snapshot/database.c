@@ -11,8 +11,8 @@
 /* SQLite's rollback journal lies beside the file. It gets the file's mode. */
 enum {
     DATABASE_FILE_MODE = 0600,
-    DATABASE_WATCH_STEPS = 100000, /* about a millisecond */
-    DATABASE_PAUSE_MS = 5,         /* between two tries for a lock */
+    DATABASE_WATCH_STEPS = 10000, /* less than a millisecond */
+    DATABASE_PAUSE_MS = 5,        /* between two tries for a lock */
 };
 
 struct database {

@@ -51,6 +51,19 @@ static void import_watch_signals(void)
             sigaction(import_signals[i], &action, NULL);
 }
 
+/* SQLite sorts keys in temporary files, which take about as much space as the indexes. They are
+ * made where the snapshot has space, unless the user names another folder. */
+static void import_choose_temporary_folder(const char *file)
+{
+    CLEAN_UP(buf_clean_up) struct buf folder = {0};
+    const char *slash = strrchr(file, '/');
+    buf_add_text(&folder, file);
+    buf_truncate(&folder, slash ? (size_t)(slash - file) + 1 : 0);
+    buf_add_char(&folder, '.');
+    if (!folder.failed)
+        setenv("SQLITE_TMPDIR", buf_text(&folder), false);
+}
+
 /* Progress. */
 
 static void import_write_count(uint64_t count, struct buf *out)
@@ -322,6 +335,7 @@ static bool import_start(struct import_command *import, const struct options *op
                          char **names, struct error *err)
 {
     bool is_mapped = import_keys_need_map(options) && !options->onto;
+    import_choose_temporary_folder(import->file);
     import_watch_signals();
     signal(SIGXFSZ, SIG_IGN); /* a limit of the size of files is an error of the write */
     bool ok = import_check_target(options, import->file, err) &&

@@ -1,18 +1,22 @@
 """`ddbfs import`: snapshots of exports and of items in files, and each reason to refuse one."""
 
+import base64
 import gzip
 import json
 import os
 import random
+import re
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
+import threading
 import time
 
 import pytest
 
-from harness import exports, places, runner
+from harness import exports, load, places, tables, terminal
 from harness.rows import rows
 
 KEYS = ["--keys", "id:S", "--table", "Notes"]
@@ -282,10 +286,8 @@ WINDOWS = {
 
 
 @rows("windows, why", WINDOWS.values(), ids=WINDOWS)
-def test_windows_that_do_not_follow_are_named(importer, described, windows, why):
-    base = exports.full(importer.folder / f"base-{len(windows)}-{windows[0][0]}", [ITEM], T0)
-    importer(*described, "--yes", base, "base.ddb")
-    message = importer.refuse("--onto", "base.ddb", *(window(importer, (), *each) for each in windows))
+def test_windows_that_do_not_follow_are_named(importer, base, windows, why):
+    message = importer.refuse("--onto", base, *(window(importer, (), *each) for each in windows))
     assert all(each in message for each in why)
 
 
@@ -302,9 +304,8 @@ CHANGES = {
 
 
 @rows("changes, why", CHANGES.values(), ids=CHANGES)
-def test_change_that_does_not_fit_is_refused(importer, described, changes, why):
-    importer(*described, "--yes", exports.full(importer.folder / "base", [ITEM], T0), "base.ddb")
-    message = importer.refuse("--onto", "base.ddb", window(importer, changes, files=1))
+def test_change_that_does_not_fit_is_refused(importer, base, changes, why):
+    message = importer.refuse("--onto", base, window(importer, changes, files=1))
     assert why in message and ".json.gz: line " in message
 
 
@@ -506,12 +507,12 @@ FAULTS = {
 
 
 @rows("sql, why", [(each[0], each[1:]) for each in FAULTS.values()], ids=FAULTS)
-def test_check_finds_a_fault(importer, described, sql, why):
-    importer(*described, "--yes", exports.full(importer.folder / "base", [ITEM], T0), "base.ddb")
-    with sqlite3.connect(importer.folder / "base.ddb") as database:
+def test_check_finds_a_fault(importer, base, sql, why):
+    shutil.copy(importer.folder / base, importer.folder / "fault.ddb")
+    with sqlite3.connect(importer.folder / "fault.ddb") as database:
         database.executescript(sql)
     database.close()
-    message = check(importer, "base.ddb", 1)
+    message = check(importer, "fault.ddb", 1)
     assert all(each in message for each in why)
 
 
@@ -524,3 +525,88 @@ def test_check_finds_damaged_pages(importer):
     assert "the database is damaged: " in check(importer, "x.ddb", 1)
     path.write_bytes(bytes(content[:-9000]))
     assert "x.ddb" in check(importer, "x.ddb", 1)
+
+
+# The live service, and the AWS CLI
+
+
+def many_types():
+    """Items as boto3 has them."""
+    number = "12345678901234567890123456789012345678"
+    kinds = {"B": b"\0\1\2", "BOOL": False, "NULL": True, "S": "é\n\"\\ \U0001d11e", "N": number, "SS": ["x", "y"],
+             "NS": ["1", "-2.5"], "BS": [b"\0", b"\1"], "L": [{"S": ""}, {"M": {}}], "M": {"a b": {"N": "0.001"}}}  # fmt: skip
+    return [{"pk": {"S": f"p{at % 3}"}, "sk": {"S": f"s{at}"}, kind: {kind: value}}
+            for at, (kind, value) in enumerate(kinds.items())]  # fmt: skip
+
+
+def comparable(items):
+    """Bytes as base64, and sets in an order of their own."""
+    def tidy(value):
+        if isinstance(value, bytes):
+            return base64.b64encode(value).decode()
+        if isinstance(value, list):
+            return [tidy(each) for each in value]
+        if isinstance(value, dict):
+            return {name: sorted(tidy(each)) if name in ("SS", "NS", "BS") else tidy(each) for name, each in value.items()}
+        return value
+
+    return canonical(tidy(item) for item in items)
+
+
+def test_output_of_the_aws_cli_is_the_table(importer, shell, server, table):
+    name = table(tables.plain(), many_types())
+    call = f"aws dynamodb {{}} --endpoint-url {server.url} --table-name {name} --output json"
+    scan = importer.write("scan.json", shell(call.format("scan")).stdout)
+    description = importer.write("description.json", shell(call.format("describe-table")).stdout)
+    importer("--describe", description, scan, "x.ddb")
+    items = load.client(server.url).scan(TableName=name)["Items"]
+    assert len(items) == len(many_types()) and comparable(importer.items("x.ddb", name)) == comparable(items)
+    assert importer.read("x.ddb", "SELECT json_extract(description, '$.TableName') FROM tables") == [(name,)]
+
+
+def test_keys_of_the_live_table(ddbfs, importer, table, boto):
+    name = table(tables.plain())
+    boto.update_time_to_live(TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": "gone_at"})
+    lines = importer.write("lines", [{"pk": {"S": "p"}, "sk": {"S": "s"}}])
+    ddbfs("import", "--describe", "live", "--table", name, lines, importer.folder / "x.ddb")
+    assert importer.items("x.ddb", name) == [{"pk": {"S": "p"}, "sk": {"S": "s"}}]
+    ((description, expiry),) = importer.read("x.ddb", "SELECT description, expiry FROM tables")
+    assert json.loads(description)["KeySchema"] == tables.plain()["KeySchema"]
+    assert json.loads(expiry)["AttributeName"] == "gone_at"
+    missing = ddbfs("import", "--describe", "live", "--table", "any-Missing", lines, importer.folder / "y.ddb", expect=1)
+    assert "any-Missing" in missing.stderr and not (importer.folder / "y.ddb").exists()
+
+
+# Progress
+
+
+def test_terminal_shows_the_progress(importer, described):
+    """The line comes after a second without output; with --json, lines come on standard output, too."""
+    items = [{**ITEM, "sk": {"N": str(number)}} for number in range(6400)]
+    folder = exports.full(importer.folder / "base", items, T0, files=1, empty=0)
+    rewrite(folder, "manifest-files.json", lambda old: {**old, "md5Checksum": None})
+    (data,) = (folder / "data").iterdir()
+    lines = gzip.decompress(data.read_bytes()).splitlines(keepends=True)
+    data.unlink()
+    os.mkfifo(data)
+    enough = threading.Event()
+
+    def feed():
+        with open(data, "wb", buffering=0) as out:
+            for at in range(0, len(lines), 64):
+                out.write(b"".join(lines[at : at + 64]))
+                enough.wait(0.03)
+
+    words = [importer.binary, "import", "--json", *map(str, described), folder, importer.folder / "x.ddb"]
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    with terminal.Terminal(words, {**importer.environment, "TERM": "xterm"}, typed=True) as shown:
+        shown.wait_for(" s left")
+        enough.set()
+        assert shown.end() == 0
+    feeder.join()
+    assert re.search(r"ddbfs: [\d,]+ of 6,400 items, \d+ KB, [\d,]+ items/s, \d+ s left", shown.shown)
+    assert shown.shown.endswith("\r\033[K")
+    *steps, last = map(json.loads, shown.stdout.splitlines())
+    assert last["done"] and last["items"] == 6400 and steps
+    assert all(step["items_total"] == 6400 and 0 < step["items"] <= 6400 and not step["done"] for step in steps)
