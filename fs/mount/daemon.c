@@ -460,11 +460,22 @@ static bool daemon_take_snapshots(struct options *options, struct buf *texts)
     return !texts->failed;
 }
 
+static bool daemon_refuse_snapshots(void)
+{
+    fprintf(stderr, "ddbfs: at most %d snapshots are mounted together; name a folder instead\n",
+            OPTIONS_SNAPSHOTS);
+    return false;
+}
+
 int mount_command(const struct options *given, int argc, char **argv)
 {
     struct options options = *given;
     CLEAN_UP(mount_options_clean_up) struct mount_options mount;
-    bool ok = mount_options_init(&mount, &options) && daemon_take_snapshots(&options, &mount.texts);
+    bool ok = mount_options_init(&mount, &options);
+    /* As in --snapshot *.ddb MOUNTPOINT. */
+    for (; ok && argc > 1 && options.snapshot_count > 0; argc--)
+        ok = options_add_snapshot(&options, *argv++) || daemon_refuse_snapshots();
+    ok = ok && daemon_take_snapshots(&options, &mount.texts);
     if (ok && !options_check(&options))
         return EXIT_USAGE;
     if (argc == 1 && ok)

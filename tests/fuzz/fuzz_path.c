@@ -6,6 +6,7 @@
 #include "core/describe/explain.h"
 #include "core/dynamo/dynamo.h"
 #include "core/read/fetch.h"
+#include "core/read/moments.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,6 +30,48 @@ static const struct map *example_map(void)
         map = map_load(EXAMPLE_MAP, NULL, NULL, &err);
     require(map);
     return map;
+}
+
+/* Each environment has a past, of two moments, and no snapshot as its present. */
+
+static bool is_no(void *arg, const struct map_environment *environment)
+{
+    (void)arg;
+    (void)environment;
+    return false;
+}
+
+static bool list_moments(void *arg, const struct map_environment *environment,
+                         const int64_t **times, size_t *count, struct error *err)
+{
+    static const int64_t all[] = {1793685600000, 1793599200500};
+    (void)arg;
+    (void)environment;
+    (void)err;
+    *times = all;
+    *count = 2;
+    return true;
+}
+
+static void write_origin(void *arg, const struct place *place, struct buf *out)
+{
+    (void)arg;
+    (void)place;
+    buf_add_text(out, "a file");
+}
+
+static const struct moments moments = {.is_snapshot = is_no,
+                                       .is_recording = is_no,
+                                       .list = list_moments,
+                                       .write_origin = write_origin};
+
+/* The past has a time within it, and a version one of the moments. */
+static void check_time(const struct place *place)
+{
+    require(!place->is_past || place->is_snapshot);
+    require(place->kind != PLACE_VERSION || place->at_ms == 1793685600000 ||
+            place->at_ms == 1793599200500);
+    require(!place->is_past || place->at_ms >= 1793599200500);
 }
 
 static const struct source_ops *describe(void *arg, const struct place *place, struct buf *options)
@@ -65,7 +108,8 @@ static void use_plan(const struct place *place)
 
 static void explain(const struct place *place, struct span path, bool json)
 {
-    struct tree tree = {.map = place->map, .describe = describe, .names = {.suffix = ""}};
+    struct tree tree = {
+        .map = place->map, .describe = describe, .names = {.suffix = "", .moments = &moments}};
     CLEAN_UP(buf_clean_up) struct buf out = {0};
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
     struct error err = {0};
@@ -81,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
-    struct place_options options = {.suffix = data[0] & 1 ? ".json" : ""};
+    struct place_options options = {.suffix = data[0] & 1 ? ".json" : "", .moments = &moments};
     struct span path = span_of((const char *)data + 1, size - 1);
     struct error err = {0};
     CLEAN_UP(place_clean_up)
@@ -90,6 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require_error(&err);
         return 0;
     }
+    check_time(place);
     use_plan(place);
     explain(place, path, false);
     explain(place, path, true);

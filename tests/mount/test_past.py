@@ -224,3 +224,17 @@ def test_a_mount_for_others_denies_tables_of_the_past_too(mount, file):
     assert plan_of(snapshot / f"prod@at/2026-11-02/{SETTINGS}") == "growth-trial"
     with pytest.raises(PermissionError):
         (snapshot / "prod@at/2026-11-02/shops/cool-store.myshopify.com/access-token").read_bytes()
+
+
+def test_further_snapshots_may_follow_the_option(ddbfs, tmp_path):
+    """As in --snapshot *.ddb MOUNTPOINT."""
+    point = tmp_path / "point"
+    point.mkdir()
+    files = [write_state(tmp_path / f"{number}.ddb", number) for number in range(3)]
+    ddbfs("mount", "--snapshot", *files, point, env=NOWHERE)
+    try:
+        assert names_in_order(point / "prod@at") == [THIRD, SECOND, FIRST]
+    finally:
+        ddbfs("umount", point)
+    result = ddbfs("mount", *files, point, env=NOWHERE, expect=2)
+    assert "one mountpoint" in result.stderr
