@@ -140,13 +140,19 @@ static void history_read_older(struct history *history)
         history_wait(history, history_compare_last);
 }
 
-/* A table that the files lack at that moment had no item. */
+/* A table that the files lack at that moment had no item. A recording may not have the item yet. */
+static bool history_has_no_item(const struct history *history, const struct error *err)
+{
+    return err->kind == ERROR_NOT_FOUND || err->kind == ERROR_NO_TABLE ||
+           (err->kind == ERROR_NOT_STORED && history->is_read);
+}
+
 static void history_take_file(void *arg, const struct tree_file *file, const struct error *err)
 {
     struct history *history = arg;
     struct history_state *state = history->is_read ? &history->older : &history->newer;
     history->call = NULL;
-    if (err && err->kind != ERROR_NOT_FOUND && err->kind != ERROR_NO_TABLE) {
+    if (err && !history_has_no_item(history, err)) {
         history_fail(history, err);
         return;
     }

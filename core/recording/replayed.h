@@ -57,7 +57,7 @@ void replayed_clean_up(struct replayed *page);
 struct replay_file;
 
 /* NULL with ERR filled. */
-struct replay_file *replay_file_open(const char *file, struct error *err);
+struct replay_file *replay_file_open(const char *name, struct error *err);
 void replay_file_close(struct replay_file *file); /* NULL is fine */
 /* Its absolute name; borrowed. */
 const char *replay_file_name(const struct replay_file *file);

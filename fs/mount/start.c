@@ -370,7 +370,7 @@ static void start_on_grace(void *arg)
 }
 
 /* An authenticated user without this permission, or without this table, may have others: the mount
- * is useful all the same. */
+ * is useful all the same. So is a recording without this table. */
 static void start_on_response(void *arg, const struct page *page, const struct error *err)
 {
     struct start_call *call = arg;
@@ -379,7 +379,7 @@ static void start_on_response(void *arg, const struct page *page, const struct e
         !err || err->authenticated || err->kind == ERROR_NO_TABLE || err->kind == ERROR_NOT_STORED;
     (void)page;
     call->state = is_ok ? START_CALL_OK : START_CALL_FAILED;
-    if (err)
+    if (err && err->kind != ERROR_NOT_STORED)
         call->err = *err;
     check->under_way--;
     check->ok += is_ok;

@@ -72,6 +72,13 @@ def test_guide_to_yesterday_is_true(home, mountpoint, tmp_path, proxy):
     assert not mounts.is_mounted(mountpoint)
 
 
+def test_guide_to_an_incident_is_true(bash, mountpoint, tmp_path):
+    needs("sqlite3")
+    text = text_of("docs/guides/an-incident.md")
+    assert transcripts.find_differences(text, bash(start=tmp_path), mountpoint) == []
+    assert not mounts.is_mounted(mountpoint)
+
+
 @pytest.fixture
 def shell_environment(home, tmp_path):
     """With ddbfs and duckdb in the PATH, and a map whose listings stay fresh for the whole test."""

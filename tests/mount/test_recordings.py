@@ -112,6 +112,22 @@ def test_a_full_disk_stops_the_recording_and_no_reader(mount, small_disk):
     assert rows_of(file, "PRAGMA quick_check") == [("ok",)]
 
 
+def test_readers_do_not_wait_for_the_file(mount, tmp_path):
+    """While another program holds its lock, responses wait in memory."""
+    file = tmp_path / "incident.ddb"
+    live = mount("--record", file)
+    mounts.wait_until(lambda: live.stats()["recording"]["responses"] > 0, "the first response")
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    before = live.stats()["recording"]["responses"]
+    for name in ("SETTINGS", "API_KEY", *(f"no-such-{number}" for number in range(50))):
+        (live / SHOP / name).exists()
+    assert live.stats()["recording"]["responses"] == before
+    other.execute("COMMIT")
+    mounts.wait_until(lambda: live.stats()["recording"]["responses"] >= before + 52, "the rest")
+    other.close()
+
+
 def test_a_killed_daemon_leaves_a_readable_file(mount, tmp_path):
     file = tmp_path / "incident.ddb"
     live = mount("--record", file)
@@ -236,6 +252,7 @@ def test_a_mounted_recording_is_compared_with_the_present(ddbfs, replay, tmp_pat
     item = boto.get_item(TableName=table, Key=key)["Item"]
     ddbfs("ls", "--record", file, f"/{SHOP}")
     with replay(file) as past:
+        assert "warning" not in past.log()
         same = ddbfs("diff", past / SHOP, f"/{SHOP}")
         assert same.text == ""
         assert "access-token: has a secret that is masked in a recording" in same.stderr
@@ -252,3 +269,34 @@ def test_names_keep_the_suffix_of_the_recording(ddbfs, replay, tmp_path):
     file = tmp_path / "incident.ddb"
     text = ddbfs("cat", "--record", file, "--suffix", ".json", f"{SETTINGS}.json").stdout
     assert replay(file)("cat", f"{SETTINGS}.json").stdout == text
+
+
+def test_the_moments_of_a_recording_are_its_past(ddbfs, replay, tmp_path, boto):
+    file = tmp_path / "incident.ddb"
+    table = "prod-ShopifyEntitiesTable"
+    key = {"pk": {"S": "SHOP#cool-store.myshopify.com"}, "sk": {"S": "SETTINGS"}}
+    item = boto.get_item(TableName=table, Key=key)["Item"]
+    ddbfs("ls", "--record", file, "/prod/jobs/by-status/kl7a9h55-shopify-e513a8-4/COMPLETED")
+    with sqlite3.connect(file) as database:
+        database.execute("UPDATE responses SET at_ms = at_ms - 120000")
+    texts = [ddbfs("cat", "--record", file, SETTINGS).stdout]
+    with sqlite3.connect(file) as database: # as if it had been earlier
+        (number,) = database.execute("SELECT table_number FROM recorded_tables WHERE name = ?", (table,)).fetchone()
+        for table_name, column in (("responses", "at_ms"), (f"items_{number}", "from_ms")):
+            database.execute(f"UPDATE {table_name} SET {column} = {column} - 60000")
+    try:
+        boto.put_item(TableName=table, Item=item | {"changed": {"S": "since"}})
+        texts.append(ddbfs("cat", "--record", file, SETTINGS).stdout)
+    finally:
+        boto.put_item(TableName=table, Item=item)
+    past = replay(file)
+    times = [time.rstrip("/") for time in past("ls", "/prod@at").text.split()]
+    assert len(times) == 3  # at the first one it was not read
+    assert past("cat", f"/prod@at/{times.pop()}/shops/cool-store.myshopify.com/SETTINGS", expect=1)
+    for time, text in zip(times, reversed(texts)):
+        assert past("cat", f"/prod@at/{time}/shops/cool-store.myshopify.com/SETTINGS").stdout == text
+    assert past("cat", SETTINGS).stdout == texts[1]
+    assert [time.rstrip("/") for time in past("ls", f"{SETTINGS}@history").text.split()] == times
+    changed = past("diff", f"/prod@at/{times[1]}/shops/cool-store.myshopify.com/SETTINGS", SETTINGS, expect=1)
+    assert '+  "changed": "since",' in changed.text
+    assert "incident.ddb" in past("explain", SETTINGS).text

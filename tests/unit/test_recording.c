@@ -600,6 +600,40 @@ static void damaged_responses_are_errors(void)
     }
 }
 
+/* Any outcome but a crash: SQLite has no checksum of its pages. */
+static void damaged_files_crash_nothing(void)
+{
+    static char bytes[1 << 20];
+    unsigned seed = 1;
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    live(&scene, query_of("x"), 0);
+    live(&scene, item_of("y", "1"), 0);
+    CHECK(stop_recording(&scene));
+    FILE *file = fopen(scene.file, "rb");
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    for (int round = 0; round < 60; round++) {
+        char damaged[] = "/tmp/ddbfs-recording-XXXXXX";
+        int fd = mkstemp(damaged);
+        size_t kept = round % 4 == 0 ? size * (size_t)(round + 1) / 64 : size;
+        CHECK_INT(write(fd, bytes, kept), kept);
+        for (int i = 0; i < 20; i++) {
+            seed = seed * 1103515245u + 12345u;
+            char byte = (char)(seed >> 8);
+            CHECK_INT(pwrite(fd, &byte, 1, (off_t)((seed >> 4) % (kept + 1))), 1);
+        }
+        close(fd);
+        struct replay *opened = replay_open(damaged, scene.loop, &scene.err);
+        struct source *source = opened ? replay_new(opened, SPAN_LITERAL("prod"), INT64_MAX) : NULL;
+        replay_unref(opened);
+        for (int i = 0; source && i < 2; i++)
+            read_from(&scene, source, i ? item_of("x", "2") : query_of("x"), 0);
+        source_destroy(source);
+        unlink(damaged);
+    }
+}
+
 static void a_file_that_is_replaced_is_read_no_more(void)
 {
     char other[] = "/tmp/ddbfs-recording-XXXXXX";
@@ -655,6 +689,7 @@ static const struct check_test tests[] = {
     {"other_files_are_refused", other_files_are_refused},
     {"a_full_disk_stops_the_recording_alone", a_full_disk_stops_the_recording_alone},
     {"damaged_responses_are_errors", damaged_responses_are_errors},
+    {"damaged_files_crash_nothing", damaged_files_crash_nothing},
     {"a_file_that_is_replaced_is_read_no_more", a_file_that_is_replaced_is_read_no_more},
     {"environments_do_not_mix", environments_do_not_mix},
 };
