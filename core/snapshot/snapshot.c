@@ -174,6 +174,7 @@ static bool snapshot_write_description(const struct store_place *place, struct a
         json_read_string(name, &plain);
         json_writer_add_name(&json, buf_span(&plain));
         json_writer_add_raw(&json, NULL, json_raw(value));
+        arena->failed |= plain.failed;
     }
     json_writer_add_integer(&json, "ItemCount", moment->item_count);
     json_writer_add_integer(&json, "TableSizeBytes", moment->size_bytes);
