@@ -2,11 +2,12 @@
 
 import json
 import os
+import random
 import shutil
 
 import pytest
 
-from harness import snapshots
+from harness import exports, snapshots
 from harness.rows import rows
 
 FIRST, SECOND, THIRD = snapshots.MOMENTS
@@ -389,4 +390,46 @@ def test_a_map_of_snapshots_alone_has_no_tables_of_the_service(ddbfs, map_file, 
     assert "/ENVIRONMENT/tables" in run("ls", "/tables", expect=3).stderr
     assert "tables" not in run("cat", "/README").text.split("Each directory")[0]
     assert "prod-ShopifyEntitiesTable" in times_of(run("ls", "/prod/tables"))
+    assert not proxy.ops
+
+
+def in_order(typed):
+    """TYPED with its sets sorted."""
+    if isinstance(typed, dict):
+        return {name: sorted(each) if name in ("SS", "NS", "BS") else in_order(each) for name, each in typed.items()}
+    return [in_order(each) for each in typed] if isinstance(typed, list) else typed
+
+
+@pytest.mark.parametrize("seed", [3, 11])
+def test_imported_exports_are_the_history_of_each_item(ddbfs, tmp_path, proxy, seed):
+    """A full export and increments of a random history: each state, and each version, is that of a replay."""
+    chance = random.Random(seed)
+    history = exports.History(chance, keys=5)
+    moments = [exports.START + 3600 * hour for hour in range(1, 6)]
+    for second in range(0, 5 * 3600, 400):
+        history.write(exports.START + second)
+    file, keys = tmp_path / "orders.ddb", ["--keys", "pk:S,sk:N"]
+    full = exports.full(tmp_path / "full", list(history.state(moments[0]).values()), moments[0], chance=chance)
+    windows = list(zip(moments, moments[1:]))
+    steps = [
+        exports.incremental(tmp_path / f"window-{at}", history.changes(since, until), since, until, number=at + 1, chance=chance)
+        for at, (since, until) in enumerate(windows)
+    ]
+    ddbfs("import", *keys, full, file)
+    ddbfs("import", "--onto", file, *steps)
+    times = [exports.iso(each) for each in moments]
+    run = lambda *words, **options: ddbfs("--snapshot", file, *words, **options)  # noqa: E731
+    assert times_of(run("ls", "/tables@at")) == times[::-1]
+    states = [history.state(each) for each in moments]
+    for key in map(json.dumps, history.keys):
+        (pk, sk), now = json.loads(key), [state.get(key) for state in states]
+        path = f"/tables/Orders/items/{pk['S']}/{sk['N']}@history"
+        changed = [at for at, item in enumerate(now) if item != (now[at - 1] if at else None)]
+        if not changed:
+            run("ls", path, expect=3)
+            continue
+        assert times_of(run("ls", path)) == [times[at] for at in reversed(changed)], (seed, key)
+        for at in changed:
+            typed = run("cat", f"{path}/{times[at]}@typed").stdout
+            assert in_order(json.loads(typed) if typed else None) == in_order(now[at]), (seed, key, times[at])
     assert not proxy.ops
