@@ -336,6 +336,7 @@ static void skill_write_front_matter(const struct map *map, struct buf *out)
 static void skill_write_environments(const struct skill_of *of, struct buf *out)
 {
     size_t count = 0;
+    bool has_past = false;
     buf_add_text(out, "\n## Environments\n\n");
     for (const struct map_environment *each = of->map->environments; each; each = each->next) {
         CLEAN_UP(buf_clean_up) struct buf path = {0};
@@ -345,11 +346,19 @@ static void skill_write_environments(const struct skill_of *of, struct buf *out)
         format_write(&each->name, &path);
         buf_add_text(out, "- ");
         markdown_add_code(out, buf_span(&path));
-        buf_printf(out, "%s\n", format_is_literal(&each->name) ? "" : ": `ddbfs ls /` lists them");
+        buf_printf(out, "%s%s\n", format_is_literal(&each->name) ? "" : ": `ddbfs ls /` lists them",
+                   each->snapshot ? ", a snapshot: reading costs nothing" : "");
+        has_past = has_past || each->snapshot || each->snapshots;
         out->failed = out->failed || path.failed;
     }
     if (count > MOST_ENVIRONMENTS)
         buf_printf(out, "- left out: %zu more; `ddbfs ls /` has them\n", count - MOST_ENVIRONMENTS);
+    if (has_past)
+        buf_add_text(out,
+                     "\nThe past, from snapshots: `/ENVIRONMENT" PLACE_TIMES_ENDING
+                     "/2026-11-02/…` is the state at the end of that day, `ddbfs ls "
+                     "/ENVIRONMENT" PLACE_TIMES_ENDING "` lists the times, and `ITEM@history/` "
+                     "has an item's versions. It costs nothing.\n");
     if (count == 0)
         buf_add_text(out, "There is no map: paths begin with `/" MAP_TABLES_NAME "/`.\n");
 }

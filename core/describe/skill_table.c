@@ -261,7 +261,7 @@ static bool skill_table_write_cost(const struct place *place, const struct route
     if (!route_words_cost(place, route, pattern, names, &cost))
         return false;
     cost_write(&cost, out);
-    buf_add_text(out, "; ");
+    buf_add_text(out, cost.is_free ? "" : "; ");
     cost_write_most(&cost, out);
     return !out->failed;
 }

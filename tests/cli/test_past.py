@@ -433,3 +433,9 @@ def test_imported_exports_are_the_history_of_each_item(ddbfs, tmp_path, proxy, s
             typed = run("cat", f"{path}/{times[at]}@typed").stdout
             assert in_order(json.loads(typed) if typed else None) == in_order(now[at]), (seed, key, times[at])
     assert not proxy.ops
+
+
+def test_the_skill_names_the_past_of_a_map_that_has_one(ddbfs, map_file):
+    text = ddbfs("--map", map_file, "skill").text
+    assert "`/prod`, a snapshot: reading costs nothing" in text and "`/ENVIRONMENT@at/2026-11-02/…`" in text
+    assert "@at/" not in ddbfs("skill").text
