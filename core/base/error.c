@@ -93,8 +93,9 @@ static const struct {
                           "read it from the table itself, or from a file that has it"},
     [ERROR_REPLACED] = {"replaced", ESTALE, RETRY,
                         "try again after a minute, or send SIGHUP to the mount"},
-    [ERROR_BAD_ANSWER] = {"bad-answer", EBADMSG, HUMAN,
-                          "look for a proxy between this machine and the service"},
+    [ERROR_BAD_ANSWER] =
+        {"bad-answer", EBADMSG, HUMAN,
+         "look for a proxy between this machine and the service; import a damaged snapshot again"},
     [ERROR_SERVICE] = {"service", EIO, RETRY, "try again in some seconds"},
     [ERROR_NO_SPACE] = {"no-space", ENOSPC, HUMAN,
                         "free space in the folder that the text names, or use another folder"},

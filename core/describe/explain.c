@@ -95,7 +95,8 @@ static void explain_add_read(struct explain_words *words, const struct source_op
     buf_add_text(&words->command, words->command.size ? "; " : "");
     if (read) {
         source->write_words(read, KEYS_OF_READ, step);
-        source->write_command(read, &how, &words->command);
+        if (source->write_command)
+            source->write_command(read, &how, &words->command);
     }
     step->failed = step->failed || !read || where.failed;
 }
@@ -169,7 +170,8 @@ static void explain_add_plan(struct explain_words *words, const struct tree *tre
         .own = explanation->own,
         .own_count = explanation->own_count,
     };
-    equal_command_write(&command, &words->command);
+    if (source->write_command)
+        equal_command_write(&command, &words->command);
     words->command.failed |= options.failed;
 }
 
@@ -203,8 +205,6 @@ static bool explain_find_words(struct explain_words *words, const struct tree *t
         explain_add_plan(words, tree, place, explanation);
     else
         explain_add_table_reads(words, tree, place, cost->scans);
-    if (place->is_snapshot) /* of the aws tools */
-        buf_truncate(&words->command, 0);
     return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
            !words->exception.failed && !words->bound.failed && !words->command.failed &&
            !words->paid.failed && !words->rcu.failed && !words->dollars.failed &&

@@ -5,7 +5,6 @@
 #include "core/base/nearest.h"
 #include "core/base/printable.h"
 #include "core/json/writer.h"
-#include "core/snapshot/snapshot_print.h"
 #include "core/snapshot/store_files.h"
 #include "core/source/read_words.h"
 
@@ -388,7 +387,6 @@ const struct source_ops snapshot_ops = {
     .destroy = snapshot_destroy,
     .add_stats = snapshot_add_stats,
     .write_words = read_write_words,
-    .write_command = snapshot_write_command,
 };
 
 struct source *snapshot_new(struct snapshot_store *store, int64_t at_ms)

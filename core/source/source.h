@@ -170,7 +170,7 @@ struct source_ops {
 
     /* Appends "Query index X of T where …, in descending order, at most N". */
     void (*write_words)(const struct read *read, enum read_keys keys, struct buf *out);
-    /* Appends the shell command that sends the same request. */
+    /* Appends the shell command that sends the same request. NULL: the source sends none. */
     void (*write_command)(const struct read *read, const struct source_command *how,
                           struct buf *out);
 };
