@@ -321,6 +321,14 @@ static bool snapshots_find_moment(const struct open_files *files, const struct p
     return error_set(err, ERROR_NOT_FOUND, "no snapshot is as old as %s", buf_text(&at));
 }
 
+void snapshots_write_environment(const struct place *place, struct buf *out)
+{
+    if (place->environment_name.size > 0)
+        buf_add_span(out, place->environment_name);
+    else if (place->environment)
+        format_write(&place->environment->name, out);
+}
+
 struct source *snapshots_source(struct snapshots *snapshots, const struct place *place,
                                 struct error *err)
 {
@@ -329,7 +337,13 @@ struct source *snapshots_source(struct snapshots *snapshots, const struct place 
     if (!files || !snapshots_find_moment(files, place, &moment_ms, err))
         return NULL;
     struct open_moment *found = NULL;
-    struct span name = place->environment_name.size > 0 ? place->environment_name : span_text("");
+    CLEAN_UP(buf_clean_up) struct buf environment = {0};
+    snapshots_write_environment(place, &environment);
+    if (environment.failed) {
+        error_no_memory(err);
+        return NULL;
+    }
+    struct span name = buf_span(&environment);
     LIST_EACH (struct open_moment, each, &snapshots->sources, node)
         if (each->files == files && each->moment_ms == moment_ms &&
             (!each->environment || span_is(name, each->environment))) {

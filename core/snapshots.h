@@ -57,6 +57,9 @@ const struct moments *snapshots_moments(struct snapshots *snapshots);
  * recording, or can't be read. */
 char *snapshots_read_suffix(const char *file);
 
+/* Appends the name of PLACE's environment, as recordings have it: nothing without one. */
+void snapshots_write_environment(const struct place *place, struct buf *out);
+
 /* Looks for new, changed and removed files at once. The log has the failures. */
 void snapshots_reload(struct snapshots *snapshots);
 

@@ -440,26 +440,30 @@ struct snapshots *sources_snapshots(struct sources *sources)
 
 /* The recording gets each pair of an environment and a source once. */
 static void sources_record_environment(struct sources *sources, const struct place *place,
-                                       const struct source *source)
+                                       const struct open_source *opened)
 {
-    CLEAN_UP(buf_clean_up) struct buf settings = {0};
-    struct span name = place->environment_name.size > 0 ? place->environment_name : span_text("");
+    CLEAN_UP(buf_clean_up) struct buf settings = {0}, url = {0}, name = {0};
+    const struct aws_settings *in_force = aws_session_settings(opened->session);
+    uint64_t number = opened->source->number;
+    snapshots_write_environment(place, &name);
     LIST_EACH (struct recorded_environment, each, &sources->recorded, node)
-        if (each->number == source->number && span_equal(span_of(each->name, each->size), name))
+        if (each->number == number && span_equal(span_of(each->name, each->size), buf_span(&name)))
             return;
     struct recorded_environment *added = malloc(sizeof *added + name.size);
-    sources_describe(sources, place, &settings);
-    if (!added || settings.failed) {
+    aws_url_write_shown(&url, span_text(aws_settings_endpoint_url(in_force)));
+    dynamo_write_options(&settings, aws_settings_profile(in_force), in_force->region,
+                         url.size > 0 ? buf_text(&url) : NULL);
+    if (!added || settings.failed || url.failed || name.failed) {
         free(added);
         recorder_lack_memory(sources->recorder);
         return;
     }
-    *added = (struct recorded_environment){.number = source->number, .size = name.size};
+    *added = (struct recorded_environment){.number = number, .size = name.size};
     if (name.size > 0)
         memcpy(added->name, name.data, name.size);
     list_append(&sources->recorded, &added->node);
-    recording_add_environment(sources->recorder, loop_clock(sources->options.loop), name,
-                              (unsigned)source->number, buf_span(&settings));
+    recording_add_environment(sources->recorder, loop_clock(sources->options.loop), buf_span(&name),
+                              (unsigned)number, buf_span(&settings));
 }
 
 /* A snapshot is a file already. */
@@ -482,7 +486,7 @@ struct source *sources_for(void *arg, const struct place *place, struct error *e
     }
     struct open_source *opened = sources_opened_for(sources, place->environment, err);
     if (opened && sources->recorder)
-        sources_record_environment(sources, place, opened->source);
+        sources_record_environment(sources, place, opened);
     return opened ? opened->source : NULL;
 }
 

@@ -295,22 +295,34 @@ static void listing_take_names(void *arg, const struct page *page, const struct 
 
 static bool listing_start_tables(struct tree_listing *listing, struct error *err);
 
+/* A recording without the names of the tables still has its other environments. */
+static bool listing_passes_over(const struct tree_listing *listing, const struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    if (err->kind != ERROR_NOT_STORED)
+        return false;
+    format_write(&listing->environment->name, &name);
+    log_line(listing->tree->log, LOG_LEVEL_WARNING,
+             "/%s is not listed: the names of tables are not in the recording", buf_text(&name));
+    return true;
+}
+
 /* Environments whose names have a parameter are found by the names of the tables. */
 static void listing_take_environments(void *arg, const struct page *page, const struct error *err)
 {
     struct tree_listing *listing = arg;
     struct error why;
-    if (err) {
+    if (err && !listing_passes_over(listing, err)) {
         listing_fail(listing, err);
         return;
     }
-    for (size_t i = 0; i < page->name_count; i++)
+    for (size_t i = 0; !err && i < page->name_count; i++)
         if (names_check_table(page->names[i], &why))
             entries_add_environment(&listing->entries, listing->place->map, listing->environment,
                                     page->names[i]);
         else
             listing_fail_at_end(listing, &why);
-    if (page->more) {
+    if (!err && page->more) {
         source_more(listing->call);
         return;
     }

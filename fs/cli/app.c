@@ -193,6 +193,10 @@ static bool app_record(struct app *app, struct error *err)
         .suffix = options->suffix,
         .show_secrets = options->show_secrets,
     };
+    if (options->record && app->snapshot)
+        return error_set(
+            err, ERROR_INVALID,
+            "--record does not go with DDBFS_SNAPSHOT: that is a file already; unset it");
     return !options->record || sources_record(app->sources, &records, err);
 }
 

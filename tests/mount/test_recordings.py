@@ -1,6 +1,7 @@
 """Recordings: each response is stored, and a failure to store one disturbs no reader."""
 
 import errno
+import itertools
 import json
 import os
 import pathlib
@@ -138,10 +139,37 @@ def test_a_killed_daemon_leaves_a_readable_file(mount, tmp_path):
     live.exit_code = None
     live.signal(signal.SIGKILL)
     live.wait()
+    for each in tmp_path.glob("incident.ddb*"):  # with a journal, if there is one
+        assert b"shpat_demo" not in each.read_bytes()
     mounts.take_away(live.root)
     assert (SETTINGS,) in rows_of(file, "SELECT path FROM responses")
     assert rows_of(file, "PRAGMA quick_check") == [("ok",)]
     assert rows_of(file, "SELECT ended_ms FROM runs") == [(None,)]
+
+
+def test_the_root_of_a_recording_is_listed(ddbfs, replay, tmp_path):
+    """Without the environments that only the names of tables show: a warning names them."""
+    file = tmp_path / "incident.ddb"
+    ddbfs("ls", "--record", file, f"/{SHOP}")
+    listed = replay(file)("ls", "/")
+    assert listed.text.split() == ["prod/", "staging/", "tables/"]
+    assert "/dev-{branch} is not listed" in listed.stderr
+    ddbfs("ls", "--record", file, "/")
+    assert replay(file)("ls", "/").stdout == ddbfs("ls", "/").stdout
+
+
+def test_a_snapshot_is_not_recorded(ddbfs, tmp_path):
+    file = tmp_path / "incident.ddb"
+    ddbfs("ls", "--record", file, f"/{SHOP}")
+    refused = ddbfs("cat", "--record", file, SETTINGS, env={"DDBFS_SNAPSHOT": str(file)}, expect=1)
+    assert "does not go with DDBFS_SNAPSHOT" in refused.stderr
+
+
+def test_the_password_of_an_endpoint_is_not_recorded(ddbfs, proxy, tmp_path):
+    file = tmp_path / "incident.ddb"
+    url = proxy.url.replace("://", "://user:hush-hush@")
+    ddbfs("cat", "--record", file, "--endpoint-url", url, SETTINGS, expect=None)
+    assert b"hush-hush" not in file.read_bytes()
 
 
 # The replay: other machine, no server, no credentials, no map.
@@ -176,7 +204,8 @@ class Replay:
 
 @pytest.fixture
 def replay(ddbfs, tmp_path):
-    return lambda file: Replay(ddbfs, tmp_path / "elsewhere", file)
+    numbers = itertools.count()
+    return lambda file: Replay(ddbfs, tmp_path / f"elsewhere-{next(numbers)}", file)
 
 
 JOBS = "prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4"
@@ -300,3 +329,14 @@ def test_the_moments_of_a_recording_are_its_past(ddbfs, replay, tmp_path, boto):
     changed = past("diff", f"/prod@at/{times[1]}/shops/cool-store.myshopify.com/SETTINGS", SETTINGS, expect=1)
     assert '+  "changed": "since",' in changed.text
     assert "incident.ddb" in past("explain", SETTINGS).text
+
+
+
+def test_tables_without_a_map_are_recorded(ddbfs, replay, tmp_path):
+    file = tmp_path / "incident.ddb"
+    path = "/tables/prod-ShopifyEntitiesTable/items/SHOP#cool-store.myshopify.com/SETTINGS"
+    schema = "/tables/prod-ShopifyEntitiesTable/schema.json"
+    texts = [ddbfs("cat", "--record", file, "--no-map", each).stdout for each in (path, schema)]
+    past = replay(file)
+    assert [past("cat", "--no-map", each).stdout for each in (path, schema)] == texts
+    assert past("ls", "--no-map", "/tables", expect=1).stderr.count("is not in the recording") == 1
