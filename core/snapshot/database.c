@@ -11,8 +11,9 @@
 /* SQLite's rollback journal lies beside the file. It gets the file's mode. */
 enum {
     DATABASE_FILE_MODE = 0600,
-    DATABASE_WATCH_STEPS = 10000, /* less than a millisecond */
-    DATABASE_PAUSE_MS = 5,        /* between two tries for a lock */
+    DATABASE_WATCH_STEPS = 10000,    /* less than a millisecond */
+    DATABASE_PAUSE_MS = 5,           /* between two tries for a lock */
+    DATABASE_MOST_VALUE = 256 << 20, /* bytes: anyone may have made the file */
 };
 
 struct database {
@@ -48,7 +49,7 @@ static const struct database_fault {
      "is in use: another program writes to it; wait until that has ended"},
     {SQLITE_INTERRUPT, ERROR_TIMED_OUT,
      "was not read to the end: the read was interrupted; raise the limit: --timeout"},
-    {SQLITE_TOOBIG, ERROR_TOO_LARGE, "has a value that is too large for SQLite"},
+    {SQLITE_TOOBIG, ERROR_TOO_LARGE, "has a value of more than 256 MB; no item is so large"},
     {SQLITE_CONSTRAINT, ERROR_INVALID, "would have the same key twice, or a missing value"},
 };
 
@@ -92,25 +93,8 @@ static bool database_only_reads(enum database_mode mode)
     return mode == DATABASE_READ || mode == DATABASE_READ_NOW;
 }
 
-/* SQLite's own text names neither the file nor the cause. */
-static bool database_check_file(const char *file, enum database_mode mode, struct error *err)
+static bool database_refuse_file(const char *file, int number, struct error *err)
 {
-    int flags = database_only_reads(mode) ? O_RDONLY : O_RDWR;
-    if (mode == DATABASE_CREATE)
-        flags |= O_CREAT;
-    int fd = open(file, flags | O_CLOEXEC | O_NONBLOCK, DATABASE_FILE_MODE);
-    struct stat status;
-    int number = errno;
-    bool is_file = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-    if (fd >= 0)
-        close(fd);
-    if (is_file && status.st_size == 0 && mode != DATABASE_CREATE)
-        return error_set(err, ERROR_INVALID,
-                         "%s is not a snapshot: it is empty; make one with ddbfs import", file);
-    if (is_file)
-        return true;
-    if (fd >= 0)
-        return error_set(err, ERROR_INVALID, "%s is no regular file; name a snapshot", file);
     enum error_kind kind = number == ENOENT   ? ERROR_INVALID
                            : number == EACCES ? ERROR_DENIED
                            : number == EROFS  ? ERROR_DENIED
@@ -119,6 +103,30 @@ static bool database_check_file(const char *file, enum database_mode mode, struc
                            : number == ENFILE ? ERROR_NO_DESCRIPTORS
                                               : ERROR_INVALID;
     return error_set(err, kind, "%s cannot be opened: %s", file, strerror(number));
+}
+
+/* SQLite's own text names neither the file nor the cause. A file that exists is not opened here: to
+ * close it would drop the locks that other threads have on it. */
+static bool database_check_file(const char *file, enum database_mode mode, struct error *err)
+{
+    struct stat status;
+    int rights = database_only_reads(mode) ? R_OK : R_OK | W_OK;
+    int fd = mode == DATABASE_CREATE
+                 ? open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, DATABASE_FILE_MODE)
+                 : -1;
+    if (fd >= 0)
+        close(fd);
+    else if (mode == DATABASE_CREATE && errno != EEXIST)
+        return database_refuse_file(file, errno, err);
+    if (stat(file, &status) != 0)
+        return database_refuse_file(file, errno, err);
+    if (!S_ISREG(status.st_mode))
+        return error_set(err, ERROR_INVALID, "%s is no regular file; name a snapshot", file);
+    if (faccessat(AT_FDCWD, file, rights, AT_EACCESS) != 0)
+        return database_refuse_file(file, errno, err);
+    return status.st_size > 0 || mode == DATABASE_CREATE ||
+           error_set(err, ERROR_INVALID,
+                     "%s is not a snapshot: it is empty; make one with ddbfs import", file);
 }
 
 /* Waits for a lock. Returns 0 when the wait is over. */
@@ -142,6 +150,7 @@ static int database_connect(struct database *database, enum database_mode mode)
         return code;
     if (mode != DATABASE_READ_NOW)
         sqlite3_busy_handler(database->handle, database_on_busy, database);
+    sqlite3_limit(database->handle, SQLITE_LIMIT_LENGTH, DATABASE_MOST_VALUE);
     sqlite3_db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(database->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     return sqlite3_exec(database->handle, "PRAGMA schema_version", NULL, NULL, NULL);
@@ -174,7 +183,11 @@ struct database *database_open_watched(const char *file, enum database_mode mode
     }
     if (code == SQLITE_OK)
         return database;
-    database_refuse(database->handle, file, code, err);
+    int number = sqlite3_system_errno(database->handle);
+    if ((code & 0xff) == SQLITE_CANTOPEN && number)
+        database_refuse_file(file, number, err);
+    else
+        database_refuse(database->handle, file, code, err);
     database_close(database);
     return NULL;
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/base/ascii.h"
 
@@ -151,10 +152,24 @@ static bool schema_insert_keys(struct database *database, int64_t number,
     return ok;
 }
 
+/* A name that SQLite, or a table or index of items, may have. */
+static bool schema_is_reserved(const char *name)
+{
+    return strncasecmp(name, "sqlite_", 7) == 0 ||
+           (strncasecmp(name, "items_", 6) == 0 && ascii_is_digit(name[6]));
+}
+
 /* SQLite has one name space for tables, views and indexes, and ignores the case of names. */
 static bool schema_can_have_view(struct database *database, struct span name, bool *out,
                                  struct error *err)
 {
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_add_span(&text, name);
+    *out = false;
+    if (text.failed)
+        return error_no_memory(err);
+    if (schema_is_reserved(buf_text(&text)))
+        return true;
     struct statement *find = database_prepare(
         database, "SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE", err);
     if (!find)

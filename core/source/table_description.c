@@ -172,6 +172,7 @@ struct table_info *table_description_read(struct json table, struct arena *arena
         return NULL;
     info->indexes = indexes;
     bool ok = table_description_read_schema(arena, table, definitions, &info->keys) &&
+              info->keys.partition_count == 1 && info->keys.sort_count <= 1 &&
               table_description_read_indexes(arena, global, definitions, false, indexes,
                                              &info->index_count) &&
               table_description_read_indexes(arena, local, definitions, true, indexes,

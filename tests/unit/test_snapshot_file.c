@@ -1,6 +1,7 @@
 /* Snapshot files: the database, its schema, and the texts that sort as numbers. */
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/buf.h"
@@ -176,6 +177,88 @@ static void other_files_are_refused(void)
     database_close(database);
 }
 
+/* Whether another process could write to FILE, although this one reads it. The child asks the
+ * system, since it inherits what SQLite knows of the locks. */
+static bool file_is_free_for_others(const char *file)
+{
+    pid_t child = fork();
+    if (child == 0) { /* the bytes that SQLite locks for reading */
+        struct flock lock = {
+            .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000002, .l_len = 510};
+        int fd = open(file, O_RDWR | O_CLOEXEC);
+        _exit(fd >= 0 && fcntl(fd, F_SETLK, &lock) == 0 ? 0 : 1);
+    }
+    int status = 1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    return status == 0;
+}
+
+static void another_opening_keeps_the_locks_of_a_reader(void)
+{
+    struct error err = {0};
+    const char *file = file_named("locked.ddb");
+    struct database *database = database_open(file, DATABASE_CREATE, &err);
+    CHECK(database && schema_create(database, "snapshot", &err));
+    database_close(database);
+    database = database_open(file, DATABASE_READ, &err);
+    struct statement *rows = database_prepare(database, "SELECT name FROM about", &err);
+    CHECK(rows && statement_step(rows, &err) == STATEMENT_ROW);
+    struct database *other = database_open(file, DATABASE_READ_NOW, &err);
+    CHECK(other && schema_check(other, &err));
+    database_close(other);
+    CHECK(!file_is_free_for_others(file));
+    statement_end(rows);
+    database_close(database);
+    CHECK(file_is_free_for_others(file));
+}
+
+static void names_of_sqlite_and_of_items_have_no_view(void)
+{
+    static const char *const names[] = {"sqlite_notes", "SQLite_x", "items_2", "ITEMS_1_key"};
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    struct error err = {0};
+    int64_t number, views = -1;
+    CHECK(json_parse(&doc, SPAN_LITERAL(description), JSON_STRICT, NULL));
+    struct schema_table table = {.description = SPAN_LITERAL(description),
+                                 .info = table_description_read(json_root(&doc), &arena)};
+    struct database *database = database_open(file_named("views.ddb"), DATABASE_CREATE, &err);
+    CHECK(database && schema_create(database, "snapshot", &err));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        table.name = span_text(names[i]);
+        if (!schema_add_table(database, &table, &number, &err) ||
+            !schema_add_indexes(database, number, table.info, &err))
+            CHECK_FAIL("%s: %s", names[i], err.text);
+    }
+    CHECK(database_read_integer(database, "SELECT count(*) FROM sqlite_schema WHERE type = 'view'",
+                                &views, &err));
+    CHECK_INT(views, 0);
+    database_close(database);
+}
+
+/* A table has at most two key attributes; a file may be made by anyone. */
+static void a_table_with_many_keys_is_refused(void)
+{
+    static const char *const rows[] = {
+        "{\"AttributeName\":\"b\",\"KeyType\":\"HASH\"}",
+        "{\"AttributeName\":\"b\",\"KeyType\":\"RANGE\"},"
+        "{\"AttributeName\":\"c\",\"KeyType\":\"RANGE\"}",
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEAN_UP(arena_clean_up) struct arena arena = {0};
+        CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+        CLEAN_UP(buf_clean_up) struct buf text = {0};
+        buf_printf(&text,
+                   "{\"AttributeDefinitions\":[{\"AttributeName\":\"a\",\"AttributeType\":\"S\"},"
+                   "{\"AttributeName\":\"b\",\"AttributeType\":\"S\"},"
+                   "{\"AttributeName\":\"c\",\"AttributeType\":\"S\"}],\"KeySchema\":["
+                   "{\"AttributeName\":\"a\",\"KeyType\":\"HASH\"},%s]}",
+                   rows[i]);
+        CHECK(json_parse(&doc, buf_span(&text), JSON_STRICT, NULL));
+        CHECK(!table_description_read(json_root(&doc), &arena));
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct check_test tests[] = {
@@ -184,6 +267,10 @@ int main(int argc, char **argv)
         {"other texts are no sort texts", other_texts_are_no_sort_texts},
         {"a schema is created and checked", a_schema_is_created_and_checked},
         {"other files are refused", other_files_are_refused},
+        {"another opening keeps the locks of a reader",
+         another_opening_keeps_the_locks_of_a_reader},
+        {"names of SQLite and of items have no view", names_of_sqlite_and_of_items_have_no_view},
+        {"a table with many keys is refused", a_table_with_many_keys_is_refused},
     };
     if (!mkdtemp(folder))
         return EXIT_FAILURE;
