@@ -18,16 +18,25 @@ struct manifest_reader {
     struct span prefix;     /* of the bucket, without a slash at its end */
 };
 
+static struct input *manifest_open_file(const struct manifest_reader *reader, const char *name,
+                                        const char *ending, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf file = {0};
+    buf_printf(&file, "%s%s", name, ending);
+    if (!file.failed)
+        return input_folder_open_file(reader->folder, buf_text(&file), err);
+    error_no_memory(err);
+    return NULL;
+}
+
 /* Opens the checksum of the manifest NAME; NULL without an error: it has no such file. */
 static struct input *manifest_open_checksum(const struct manifest_reader *reader, const char *name)
 {
     static const char *const endings[] = {".md5", ".checksum"};
     struct input *input = NULL;
     for (size_t i = 0; !input && i < sizeof endings / sizeof endings[0]; i++) {
-        CLEAN_UP(buf_clean_up) struct buf file = {0};
         struct error why;
-        buf_printf(&file, "%s%s", name, endings[i]);
-        input = input_folder_open_file(reader->folder, buf_text(&file), &why);
+        input = manifest_open_file(reader, name, endings[i], &why);
         if (!input && why.kind != ERROR_NOT_FOUND) {
             *reader->err = why;
             return NULL;
@@ -39,7 +48,7 @@ static struct input *manifest_open_checksum(const struct manifest_reader *reader
 /* Opens NAME.json, which is compared with its checksum at its end. NULL with ERR filled. */
 static struct input *manifest_open(const struct manifest_reader *reader, const char *name)
 {
-    CLEAN_UP(buf_clean_up) struct buf file = {0}, text = {0};
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
     *reader->err = (struct error){0};
     struct input *checksum = manifest_open_checksum(reader, name);
     if (reader->err->kind)
@@ -50,8 +59,7 @@ static struct input *manifest_open(const struct manifest_reader *reader, const c
         return NULL;
     while (text.size > 0 && strchr(" \r\n\t", text.data[text.size - 1]))
         buf_truncate(&text, text.size - 1);
-    buf_printf(&file, "%s.json", name);
-    struct input *input = input_folder_open_file(reader->folder, buf_text(&file), reader->err);
+    struct input *input = manifest_open_file(reader, name, ".json", reader->err);
     if (!input || text.size == 0)
         return input;
     return input_verify(input, buf_span(&text), reader->err);
@@ -69,6 +77,8 @@ static struct span manifest_text(const struct manifest_reader *reader, struct js
 
 static bool manifest_fail(const struct manifest_reader *reader, const char *text)
 {
+    if (reader->arena->failed)
+        return error_no_memory(reader->err);
     return error_set(reader->err, ERROR_INVALID, "%s/manifest-summary.json %s",
                      reader->folder->name, text);
 }
@@ -78,6 +88,8 @@ static bool manifest_read_time(const struct manifest_reader *reader, struct json
 {
     struct span text = manifest_text(reader, summary, name);
     struct instant instant = instant_parse(text);
+    if (reader->arena->failed)
+        return error_no_memory(reader->err);
     *out = instant.ms;
     if (!instant.known)
         error_set(reader->err, ERROR_INVALID,
@@ -138,7 +150,8 @@ static bool manifest_take_summary(struct manifest_reader *reader, struct json su
         return manifest_fail(reader, "has no outputFormat DYNAMODB_JSON; it is no summary of an "
                                      "export of a table");
     out->arn = manifest_text(reader, summary, "exportArn");
-    out->table = manifest_table_of(manifest_text(reader, summary, "tableArn"));
+    out->table_arn = manifest_text(reader, summary, "tableArn");
+    out->table = manifest_table_of(out->table_arn);
     out->table_id = manifest_text(reader, summary, "tableId");
     if (out->table.size == 0)
         return manifest_fail(reader, "has no tableArn, so the table is not known");
@@ -154,9 +167,9 @@ static bool manifest_take_summary(struct manifest_reader *reader, struct json su
 
 static bool manifest_read_summary(struct manifest_reader *reader)
 {
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, name = {0};
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
-    struct json_fault fault;
+    buf_printf(&name, "%s/manifest-summary.json", reader->folder->name);
     struct input *input = manifest_open(reader, "manifest-summary");
     if (!input && reader->err->kind == ERROR_NOT_FOUND)
         return error_set(reader->err, ERROR_INVALID,
@@ -167,9 +180,8 @@ static bool manifest_read_summary(struct manifest_reader *reader)
     input_close(input);
     if (!ok)
         return false;
-    if (!json_parse(&doc, buf_span(&text), JSON_STRICT, &fault))
-        return error_set(reader->err, ERROR_INVALID, "%s/manifest-summary.json is no JSON: %s",
-                         reader->folder->name, fault.what);
+    if (!input_parse(buf_text(&name), buf_span(&text), &doc, reader->err))
+        return false;
     return manifest_take_summary(reader, json_root(&doc));
 }
 
@@ -227,12 +239,13 @@ static bool manifest_take_file(const struct manifest_reader *reader, struct item
                                struct span text, struct export_file *out)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
-    struct json_fault fault;
-    if (!json_parse(&doc, text, JSON_STRICT, &fault))
-        return item_lines_fail(lines, reader->err, "is no JSON: %s", fault.what);
+    if (!item_lines_parse(lines, text, &doc, reader->err))
+        return false;
     struct json root = json_root(&doc);
     struct span key = manifest_text(reader, root, "dataFileS3Key");
     struct span name = manifest_name_of(reader, key);
+    if (reader->arena->failed)
+        return error_no_memory(reader->err);
     if (!manifest_is_inside(name))
         return item_lines_fail(lines, reader->err, "has no valid dataFileS3Key");
     out->md5 = manifest_text(reader, root, "md5Checksum");

@@ -16,7 +16,8 @@ struct export_manifest {
     const char *folder; /* the name of the export's folder, for messages */
     struct span arn;    /* of the export */
     struct span table;  /* the table's name */
-    struct span table_id;
+    struct span table_arn;
+    struct span table_id; /* empty: not stated */
     bool is_incremental;
     bool has_old_images; /* of an incremental export: each line has the item before the window, too
                           */

@@ -35,6 +35,17 @@ bool input_read_all(struct input *input, size_t most, struct buf *out, struct er
     return true;
 }
 
+bool input_parse(const char *name, struct span text, struct json_doc *doc, struct error *err)
+{
+    struct json_fault fault;
+    if (json_parse(doc, text, JSON_STRICT, &fault))
+        return true;
+    if (strcmp(fault.what, "out of memory") == 0)
+        return error_no_memory(err);
+    return error_set(err, ERROR_INVALID, "%s is no JSON: %s (byte %zu)", name, fault.what,
+                     fault.offset + 1);
+}
+
 struct input *input_folder_open_file(struct input_folder *folder, const char *name,
                                      struct error *err)
 {

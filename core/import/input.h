@@ -6,6 +6,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/error.h"
+#include "core/json/json.h"
 
 /* A stream that is read once, from its beginning to its end. Embedded, first, in the struct of each
  * kind of input. */
@@ -40,6 +41,10 @@ void input_close(struct input *input); /* NULL is fine */
 
 /* Appends all bytes. More than MOST are an error (ERROR_TOO_LARGE). */
 bool input_read_all(struct input *input, size_t most, struct buf *out, struct error *err);
+
+/* Parses TEXT, which is called NAME in ERR, as strict JSON. DOC is to be cleaned up in either case.
+ */
+bool input_parse(const char *name, struct span text, struct json_doc *doc, struct error *err);
 
 /* Opens a local file, or standard input for "-". NULL with ERR filled: ERROR_NOT_FOUND if there is
  * no such file, ERROR_IS_DIRECTORY if it is a folder. */

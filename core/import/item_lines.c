@@ -35,6 +35,15 @@ bool item_lines_fail(const struct item_lines *lines, struct error *err, const ch
                      (unsigned long long)lines->line, text);
 }
 
+bool item_lines_parse(const struct item_lines *lines, struct span text, struct json_doc *doc,
+                      struct error *err)
+{
+    char name[sizeof err->text];
+    snprintf(name, sizeof name, "%s: line %llu:", lines->input->name,
+             (unsigned long long)lines->line);
+    return input_parse(name, text, doc, err);
+}
+
 static bool item_lines_fail_here(struct item_lines *lines, struct error *err, const char *text)
 {
     lines->line = lines->next_line;
@@ -210,10 +219,9 @@ static bool item_lines_fail_part(struct item_lines *lines, const char *member, s
 static bool item_lines_check_member(struct item_lines *lines, const struct buf *name,
                                     struct span value, struct error *err)
 {
-    CLEAN_UP(json_clean_up) struct json_doc doc;
-    struct json_fault fault;
-    if (!json_parse(&doc, value, JSON_STRICT, &fault))
-        return item_lines_fail(lines, err, "%s is no JSON: %s", buf_text(name), fault.what);
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    if (!item_lines_parse(lines, value, &doc, err))
+        return false;
     struct json root = json_root(&doc);
     bool resumes = span_is(buf_span(name), "LastEvaluatedKey") ||
                    span_is(buf_span(name), "NextToken") || span_is(buf_span(name), "nextToken");
@@ -233,8 +241,9 @@ static bool item_lines_pass_member(struct item_lines *lines, struct error *err)
     int first;
     if (!item_lines_take(lines, &text, err))
         return false;
-    if (!json_parse(&doc, text, JSON_STRICT, NULL) || !json_read_string(json_root(&doc), &name) ||
-        name.size > NAME_MOST)
+    if (!item_lines_parse(lines, text, &doc, err))
+        return false;
+    if (!json_read_string(json_root(&doc), &name) || name.size > NAME_MOST)
         return item_lines_fail(lines, err, "is no JSON: a name in quotes expected");
     if (!item_lines_pass(lines, ':', err) || !item_lines_peek(lines, &first, err))
         return false;

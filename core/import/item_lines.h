@@ -39,6 +39,10 @@ void item_lines_clean_up(struct item_lines *lines);
  * it is cut off, or it does not contain all items. */
 bool item_lines_next(struct item_lines *lines, struct span *out, struct error *err);
 
+/* Parses TEXT, which is of the line returned last. DOC is to be cleaned up in either case. */
+bool item_lines_parse(const struct item_lines *lines, struct span text, struct json_doc *doc,
+                      struct error *err);
+
 /* Fills ERR with "FILE: line N: TEXT". Returns false. */
 bool item_lines_fail(const struct item_lines *lines, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

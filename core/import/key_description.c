@@ -1,5 +1,6 @@
 #include "core/import/key_description.h"
 
+#include "core/import/input.h"
 #include "core/item/item_fault.h"
 #include "core/item/value.h"
 #include "core/json/writer.h"
@@ -49,10 +50,8 @@ bool key_description_read(const char *file, struct span text, const char *table,
                           struct error *err)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
-    struct json_fault fault;
-    return json_parse(&doc, text, JSON_STRICT, &fault)
-               ? key_description_take(file, table, json_root(&doc), out, err)
-               : error_set(err, ERROR_INVALID, "%s is no JSON: %s", file, fault.what);
+    return input_parse(file, text, &doc, err) &&
+           key_description_take(file, table, json_root(&doc), out, err);
 }
 
 /* One part of --keys. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "core/base/instant.h"
+#include "core/import/input.h"
 #include "core/import/item_row.h"
 #include "core/source/table_description.h"
 
@@ -147,7 +148,7 @@ static bool snapshot_check_moments(struct snapshot_check *check)
         CLEAN_UP(buf_clean_up) struct buf text = {0};
         int64_t items = statement_integer(find, 1), bytes = statement_integer(find, 2);
         buf_add_text(&text, "at ");
-        instant_write(&text, statement_integer(find, 0));
+        instant_write_exact(&text, statement_integer(find, 0));
         buf_printf(&text,
                    ", %" PRId64 " items and %" PRId64 " bytes are stated, but it has %" PRId64
                    " and %" PRId64,
@@ -183,26 +184,33 @@ static bool snapshot_check_has_columns(const struct snapshot_check *check,
     return true;
 }
 
-/* The row of one version: its number, its times, its item, its key columns. */
-static void snapshot_check_row(struct snapshot_check *check, const struct statement *row)
+/* The row of one version: its number, its times, its item, its key columns. False without memory.
+ */
+static bool snapshot_check_row(struct snapshot_check *check, const struct statement *row)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
     CLEAN_UP(buf_clean_up) struct buf text = {0}, why = {0};
     int64_t until = statement_integer(row, 2), next = statement_integer(row, 3);
     bool has_until = !statement_is_null(row, 2), has_next = !statement_is_null(row, 3);
+    struct error unread = {0};
     buf_printf(&text, "row %" PRId64 ": ", statement_integer(row, 0));
     size_t size = text.size;
     if ((has_until && until <= statement_integer(row, 1)) ||
         (has_next && (!has_until || until > next)))
         buf_add_text(&text, "the time of this version overlaps that of the next one of its key");
-    else if (!json_parse(&doc, statement_text(row, 4), JSON_STRICT, NULL))
-        buf_add_text(&text, "the item is no JSON");
-    else if (!item_row_take(&check->row, json_root(&doc), &why))
+    else if (!input_parse("the item", statement_text(row, 4), &doc, &unread))
+        buf_add_text(&text, unread.text);
+    else if (!item_row_take(&check->row, json_root(&doc), &why) && why.size == 0)
+        error_no_memory(&unread);
+    else if (why.size > 0)
         buf_printf(&text, "the item %s", buf_text(&why));
     else if (!snapshot_check_has_columns(check, row, 5))
         buf_add_text(&text, "a key column differs from the item");
+    if (text.failed || unread.kind == ERROR_NO_MEMORY)
+        return error_no_memory(check->err);
     if (text.size > size)
         snapshot_check_add_fault(check, buf_text(&text));
+    return true;
 }
 
 static bool snapshot_check_items(struct snapshot_check *check)
@@ -220,11 +228,14 @@ static bool snapshot_check_items(struct snapshot_check *check)
     buf_printf(&sql, " FROM items_%" PRId64, check->number);
     struct statement *find = snapshot_check_prepare(check, &sql);
     enum statement_step step = STATEMENT_FAILED;
-    while (find && (step = statement_step(find, check->err)) == STATEMENT_ROW) {
-        snapshot_check_row(check, find);
+    bool ok = find != NULL;
+    while (ok && (step = statement_step(find, check->err)) == STATEMENT_ROW) {
+        ok = snapshot_check_row(check, find);
         count++;
     }
     statement_end(find);
+    if (!ok)
+        return false;
     buf_printf(&text, "%" PRIu64 " version%s of items %s valid, and %s the keys that the table has",
                count, count == 1 ? "" : "s", count == 1 ? "is" : "are",
                count == 1 ? "has" : "have");

@@ -27,8 +27,9 @@ struct import_run {
     struct arena arena;
     struct import_step *steps; /* in the order of their moments */
     size_t step_count;
-    bool has_full;     /* the first one is a full state */
-    const char *table; /* NULL: not known yet */
+    bool has_full;      /* the first one is a full state */
+    const char *table;  /* NULL: not known yet */
+    struct span origin; /* of the state that increments are added to; may be empty */
     struct buf description, expiry;
     struct json_doc description_doc;
     const struct table_info *info;
@@ -84,12 +85,15 @@ static bool import_take_folder(struct import_run *run, struct input_folder *fold
         return error_no_memory(run->err);
     if (!export_manifest_read(folder, &run->arena, manifest, run->err))
         return false;
-    struct span before = span_text(run->table);
-    if (run->table && !span_equal(before, manifest->table) && !run->options->table)
-        return error_set(run->err, ERROR_INVALID,
-                         "%s is of the table %s, and another source of the table %s; import one "
-                         "table, and the other one with --onto",
-                         manifest->folder, manifest->table.data, run->table);
+    const struct export_manifest *before = run->step_count ? run->steps[0].manifest : NULL;
+    if (before && !(span_equal(before->table_arn, manifest->table_arn) &&
+                    span_equal(before->table_id, manifest->table_id)))
+        return error_set(
+            run->err, ERROR_INVALID,
+            "%s is of the table %s (%s), and %s of the table %s (%s); import one table, "
+            "and another one with --onto",
+            manifest->folder, manifest->table_arn.data, manifest->table_id.data, before->folder,
+            before->table_arn.data, before->table_id.data);
     if (!run->table)
         run->table = manifest->table.data;
     for (size_t i = 0; i < manifest->file_count; i++)
@@ -143,10 +147,9 @@ static bool import_plan(struct import_run *run)
 
 static bool import_read_description(struct import_run *run)
 {
-    struct json_fault fault;
-    if (!json_parse(&run->description_doc, buf_span(&run->description), JSON_STRICT, &fault))
-        return error_set(run->err, ERROR_INVALID, "the description of the table is no JSON: %s",
-                         fault.what);
+    if (!input_parse("the description of the table", buf_span(&run->description),
+                     &run->description_doc, run->err))
+        return false;
     run->info = table_description_read(json_root(&run->description_doc), &run->arena);
     if (run->arena.failed)
         return error_no_memory(run->err);
@@ -169,9 +172,11 @@ static bool import_name_table(struct import_run *run)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
     CLEAN_UP(buf_clean_up) struct buf name = {0}, renamed = {0};
-    if (!json_parse(&doc, buf_span(&run->description), JSON_STRICT, NULL))
-        return true; /* import_read_description reports it */
+    if (!input_parse("the description of the table", buf_span(&run->description), &doc, run->err))
+        return false;
     json_read_string(json_member(json_root(&doc), "TableName"), &name);
+    if (name.failed)
+        return error_no_memory(run->err);
     if (!run->table && name.size == 0)
         return error_set(run->err, ERROR_INVALID,
                          "the sources do not name their table; add --table NAME");
@@ -246,11 +251,14 @@ static bool import_check_old(struct import_run *run, const struct item_lines *li
         return import_fail_item(run, lines, "OldImage");
     json_clean_up(&run->old_doc);
     run->old_doc = (struct json_doc){0};
-    if (!json_parse(&run->old_doc, stored->item, JSON_STRICT, NULL) ||
-        !item_version(json_root(&run->old_doc), &versions[0]) || !item_version(old, &versions[1]))
+    if (!input_parse("the item in the snapshot", stored->item, &run->old_doc, run->err))
+        return false;
+    if (!item_row_take(&run->old, json_root(&run->old_doc), &run->why) && run->why.size > 0)
         return error_set(run->err, ERROR_BAD_ANSWER,
                          "%s has an item that is not valid; ddbfs check examines the file",
                          run->options->file);
+    if (!item_version(json_root(&run->old_doc), &versions[0]) || !item_version(old, &versions[1]))
+        return error_no_memory(run->err);
     return memcmp(&versions[0], &versions[1], sizeof versions[0]) == 0 ||
            item_lines_fail(lines, run->err,
                            "the OldImage differs from the item in %s; it is not the state before "
@@ -298,7 +306,6 @@ static bool import_read_values(struct import_run *run, struct item_lines *lines,
     bool is_change = manifest && manifest->is_incremental;
     for (;;) {
         CLEAN_UP(json_clean_up) struct json_doc doc = {0};
-        struct json_fault fault;
         struct span text;
         run->progress->bytes = run->bytes_before + lines->input->position;
         if (lines->count % PROCEED_ITEMS == 0 && !import_run_proceeds(run))
@@ -307,9 +314,8 @@ static bool import_read_values(struct import_run *run, struct item_lines *lines,
             return false;
         if (text.size == 0)
             return true;
-        if (!json_parse(&doc, text, JSON_STRICT, &fault))
-            return item_lines_fail(lines, run->err, "is no JSON: %s (byte %zu)", fault.what,
-                                   fault.offset + 1);
+        if (!item_lines_parse(lines, text, &doc, run->err))
+            return false;
         run->progress->items++;
         if (!(is_change ? import_apply_change(run, lines, manifest, json_root(&doc))
                         : import_add_item(run, lines, json_root(&doc))))
@@ -466,13 +472,22 @@ static bool import_write_state(struct import_run *run, const struct import_step 
 
 /* Windows. */
 
-static void import_write_time(struct buf *out, int64_t ms)
+/* The state, if it comes from an export, must be of the same table. The ARN of an export begins
+ * with that of its table. */
+static bool import_check_origin(const struct import_run *run,
+                                const struct export_manifest *manifest)
 {
-    instant_write(out, ms);
-    if (ms % 1000 == 0)
-        return;
-    buf_truncate(out, out->size - 1);
-    buf_printf(out, ".%03dZ", (int)((ms % 1000 + 1000) % 1000));
+    const struct span before = SPAN_LITERAL("/export/");
+    struct span arn = run->origin;
+    const char *end = arn.size ? memmem(arn.data, arn.size, before.data, before.size) : NULL;
+    if (!span_starts(arn, SPAN_LITERAL("arn:")) || !end)
+        return true;
+    arn.size = (size_t)(end - arn.data);
+    return span_equal(arn, manifest->table_arn) ||
+           error_set(run->err, ERROR_INVALID,
+                     "%s is of the table %s, and the state in %s of the table %.*s",
+                     manifest->folder, manifest->table_arn.data, run->options->file, (int)arn.size,
+                     arn.data);
 }
 
 /* The window must begin at the moment that the file has. */
@@ -483,9 +498,9 @@ static bool import_check_window(const struct import_run *run,
     int64_t before = run->state.at_ms;
     if (manifest->from_ms == before)
         return true;
-    import_write_time(&from, manifest->from_ms);
-    import_write_time(&to, manifest->at_ms);
-    import_write_time(&at, before);
+    instant_write_exact(&from, manifest->from_ms);
+    instant_write_exact(&to, manifest->at_ms);
+    instant_write_exact(&at, before);
     if (manifest->from_ms > before)
         return error_set(
             run->err, ERROR_INVALID,
@@ -509,7 +524,7 @@ static bool import_check_window(const struct import_run *run,
 static bool import_write_window(struct import_run *run, const struct import_step *step)
 {
     const struct export_manifest *manifest = step->manifest;
-    if (!import_check_window(run, manifest))
+    if (!import_check_origin(run, manifest) || !import_check_window(run, manifest))
         return false;
     run->state.at_ms = manifest->at_ms;
     run->result->window_count++;
@@ -529,6 +544,7 @@ static bool import_load_table(struct import_run *run)
     if (found) {
         buf_clean_up(&run->description);
         buf_move(&run->description, &stored.description);
+        run->origin = arena_copy(&run->arena, buf_span(&stored.origin));
         run->state = (struct table_state){.number = stored.number,
                                           .columns = &run->columns,
                                           .at_ms = stored.at_ms,

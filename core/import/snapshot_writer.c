@@ -145,6 +145,9 @@ bool snapshot_writer_commit(struct snapshot_writer *writer, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf folder = {0};
     snapshot_writer_end_statements(writer);
+    buf_printf(&folder, "%.*s.", snapshot_writer_folder_size(writer->file), writer->file);
+    if (folder.failed)
+        return error_no_memory(err);
     if (!database_run(writer->database, "COMMIT", err))
         return false;
     if (!writer->temporary)
@@ -159,9 +162,7 @@ bool snapshot_writer_commit(struct snapshot_writer *writer, struct error *err)
         return snapshot_writer_refuse(writer->file, err);
     free(writer->temporary);
     writer->temporary = NULL;
-    buf_printf(&folder, "%.*s.", snapshot_writer_folder_size(writer->file), writer->file);
-    return folder.failed ? error_no_memory(err)
-                         : snapshot_writer_sync(buf_text(&folder), O_RDONLY | O_DIRECTORY, err);
+    return snapshot_writer_sync(buf_text(&folder), O_RDONLY | O_DIRECTORY, err);
 }
 
 bool snapshot_writer_set_fact(struct snapshot_writer *writer, const char *name, struct span value,
@@ -185,6 +186,7 @@ void stored_table_clean_up(struct stored_table *table)
     buf_clean_up(&table->name);
     buf_clean_up(&table->description);
     buf_clean_up(&table->expiry);
+    buf_clean_up(&table->origin);
 }
 
 static void snapshot_writer_take_table(const struct statement *row, struct stored_table *out)
@@ -196,6 +198,7 @@ static void snapshot_writer_take_table(const struct statement *row, struct store
     out->at_ms = statement_integer(row, 4);
     out->item_count = statement_integer(row, 5);
     out->byte_count = statement_integer(row, 6);
+    buf_add_span(&out->origin, statement_text(row, 7));
 }
 
 bool snapshot_writer_find_table(struct snapshot_writer *writer, const char *name, bool *found,
@@ -203,7 +206,8 @@ bool snapshot_writer_find_table(struct snapshot_writer *writer, const char *name
 {
     struct statement *find = database_prepare(
         writer->database,
-        "SELECT number, name, description, expiry, at_ms, items, bytes FROM tables JOIN moments "
+        "SELECT number, name, description, expiry, at_ms, items, bytes, origin FROM tables JOIN "
+        "moments "
         "ON table_number = number AND at_ms = (SELECT max(at_ms) FROM moments WHERE table_number = "
         "number) WHERE ?1 IS NULL OR name = ?1",
         err);
@@ -220,7 +224,7 @@ bool snapshot_writer_find_table(struct snapshot_writer *writer, const char *name
         *found = step == STATEMENT_DONE;
     }
     statement_end(find);
-    if (out->name.failed || out->description.failed || out->expiry.failed)
+    if (out->name.failed || out->description.failed || out->expiry.failed || out->origin.failed)
         return error_no_memory(err);
     return step != STATEMENT_FAILED;
 }

@@ -25,7 +25,8 @@ struct snapshot_writer *snapshot_writer_new(const struct snapshot_writer_options
 void snapshot_writer_destroy(struct snapshot_writer *writer);
 
 /* Makes the work permanent. A new file replaces an older one of the same name. False with ERR
- * filled: the file is as it was before. */
+ * filled: the file is as it was before. If only its folder can't be written to the disk, the file
+ * is complete, and may be lost when the machine stops. */
 bool snapshot_writer_commit(struct snapshot_writer *writer, struct error *err);
 
 /* Sets the row NAME of the table "about". */
@@ -36,6 +37,7 @@ bool snapshot_writer_set_fact(struct snapshot_writer *writer, const char *name, 
 struct stored_table {
     int64_t number;
     struct buf name, description, expiry;
+    struct buf origin; /* of its newest moment: the ARN of an export, or files */
     int64_t at_ms, item_count, byte_count; /* of its newest moment */
 };
 

@@ -257,7 +257,7 @@ static void import_write_result(const struct import_command *import,
     buf_add_text(out, ": ");
     buf_add_span(out, buf_span(&result->table));
     buf_add_text(out, " as of ");
-    instant_write(out, result->at_ms);
+    instant_write_exact(out, result->at_ms);
     buf_add_text(out, ", ");
     import_write_count((uint64_t)result->item_count, out);
     buf_printf(out, " item%s, ", result->item_count == 1 ? "" : "s");
@@ -279,7 +279,7 @@ static void import_write_json(const struct import_command *import,
 {
     CLEAN_UP(buf_clean_up) struct buf at_text = {0};
     struct json_writer json = json_writer_to(out);
-    instant_write(&at_text, result->at_ms);
+    instant_write_exact(&at_text, result->at_ms);
     json_writer_begin_object(&json, NULL, JSON_TIGHT);
     json_writer_add_bool(&json, "done", true);
     json_writer_add_text(&json, "file", import->file);

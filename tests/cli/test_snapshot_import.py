@@ -326,8 +326,12 @@ def test_an_increment_needs_its_base(importer, base, described):
     assert f"ddbfs import --onto FILE.ddb {increment}" in importer.refuse(*described, increment, "x.ddb")
     other = window(importer, table="Others")
     assert "base.ddb does not have the table Others" in importer.refuse("--onto", base, other)
-    assert "of the table Others, and another source of the table Orders" in importer.refuse(
-        "--onto", base, increment, other)  # fmt: skip
+    for words in ((), ("--table", "Orders")):
+        message = importer.refuse("--onto", base, *words, increment, other)
+        assert ":table/Others (" in message and ":table/Orders (" in message
+    rewrite(increment, "manifest-summary.json", lambda old: {**old, "tableArn": old["tableArn"].replace("eu-", "us-")})
+    message = importer.refuse("--onto", base, increment)
+    assert "us-west-1:123456789012:table/Orders, and the state in base.ddb of the table arn:aws:dynamodb:eu-" in message
 
 
 def test_one_full_state_of_a_table(importer, base, described):
@@ -423,6 +427,23 @@ def test_signal_leaves_the_file_as_it_was(importer, words, number):
     assert importer.files() == before
 
 
+def test_killed_import_is_undone_by_the_next_reader(importer, base):
+    """Changed pages were written before the kill, so that the file has a journal."""
+    before = importer.read(base, "SELECT * FROM items_1")
+    process = importer.start(*KEYS, "--onto", base, "-")
+    for number in range(300):
+        process.stdin.write(json.dumps(note(f"{number}", x={"S": "x" * 100_000})).encode() + b"\n")
+    process.stdin.flush()
+    journal = importer.folder / f"{base}-journal"
+    wait_until(lambda: journal.exists() and (importer.folder / base).stat().st_size > 1 << 20)
+    process.kill()
+    process.communicate()
+    assert journal.exists()
+    assert "the counts of 1 moment are right" in check(importer, base)
+    assert importer.read(base, "SELECT * FROM items_1") == before and not journal.exists()
+    assert importer.read(base, "SELECT name FROM tables") == [("Orders",)]
+
+
 def wait_until(condition):
     for _ in range(1000):
         if condition():
@@ -492,7 +513,7 @@ def test_check_prints_what_it_proved(importer, base):
 FAULTS = {
     "a count": ("UPDATE moments SET items = 7", "7 items and", "but it has 1 and"),
     "an item": ("UPDATE items_1 SET item = '{}'", "row 1: the item lacks the key attribute: pk"),
-    "no JSON": ("UPDATE items_1 SET item = 'x'", "row 1: the item is no JSON"),
+    "no JSON": ("UPDATE items_1 SET item = 'x'", "row 1: the item is no JSON: a value expected (byte 1)"),
     "a key": ("UPDATE items_1 SET k2 = '6501.2'", "row 1: a key column differs from the item"),
     "a key of an index": ("UPDATE items_1 SET k3 = NULL", "row 1: a key column differs from the item"),
     "a time": ("UPDATE items_1 SET until_ms = 0", "row 1: the time of this version overlaps"),
