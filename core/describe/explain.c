@@ -175,6 +175,32 @@ static void explain_add_plan(struct explain_words *words, const struct tree *tre
     words->command.failed |= options.failed;
 }
 
+/* The snapshot that PLACE is read from; of a history, all moments. */
+static void explain_write_origin(const struct tree *tree, const struct place *place,
+                                 struct buf *out)
+{
+    const struct moments *moments = tree->names.moments;
+    const int64_t *times;
+    size_t count;
+    if (!place->is_snapshot || !moments)
+        return;
+    if (place->kind != PLACE_HISTORY) {
+        moments->write_origin(moments->arg, place, out);
+        return;
+    }
+    if (!moments_list(moments, place->environment, place->is_past ? place->at_ms : INT64_MAX,
+                      &times, &count, NULL))
+        return;
+    struct place *newest = place_copy_at(place, times[0], COMPANION_NONE);
+    buf_printf(out, "%zu moment%s since ", count, count == 1 ? "" : "s");
+    instant_write_exact(out, times[count - 1]);
+    buf_add_text(out, ", and each is read; the newest is ");
+    if (newest)
+        moments->write_origin(moments->arg, newest, out);
+    out->failed = out->failed || !newest;
+    place_destroy(newest);
+}
+
 /* False when memory ran out. */
 static bool explain_find_words(struct explain_words *words, const struct tree *tree,
                                const struct place *place, const struct explanation *explanation)
@@ -199,8 +225,7 @@ static bool explain_find_words(struct explain_words *words, const struct tree *t
     }
     if (!cost->is_free && (place->way.requests > 0 || place->way.pages > 0))
         cost_write(&place->way, &words->of_way);
-    if (place->is_snapshot && tree->names.moments)
-        tree->names.moments->write_origin(tree->names.moments->arg, place, &words->origin);
+    explain_write_origin(tree, place, &words->origin);
     if (price->plan)
         explain_add_plan(words, tree, place, explanation);
     else
@@ -272,9 +297,9 @@ static void explain_add_steps(struct json_writer *json, const struct explain_wor
 static void explain_add_source(struct json_writer *json, const struct place *place,
                                const struct explain_words *words)
 {
-    if (place->is_snapshot)
+    if (words->origin.size > 0)
         json_writer_add_string(json, "snapshot", buf_span(&words->origin));
-    else
+    else if (!place->is_snapshot)
         json_writer_add_string(json, "aws", buf_span(&words->command));
 }
 
@@ -369,7 +394,8 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
         json_writer_add_null(&json, "capacity");
     digest_hex(&digest, version.bytes, VERSION_SIZE);
     explain_add_member(&json, "version", &digest);
-    json_writer_add_text(&json, "request_id", origin->request_id);
+    if (!place->is_snapshot)
+        json_writer_add_text(&json, "request_id", origin->request_id);
     if (stale) {
         int64_t ttl_ms = place->route->file->ttl_ms;
         json_writer_begin_object(&json, "stale", JSON_SPACED);

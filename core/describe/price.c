@@ -63,7 +63,10 @@ bool price_init(struct price *price, const struct place *place, const struct pla
 {
     *price = (struct price){0};
     bool ok = price_sum(price, place, names, err);
-    if (place->is_snapshot)
-        price->cost = price->target = (struct cost){.is_free = true};
+    if (place->is_snapshot) { /* a live link may lead there */
+        price->target = (struct cost){.is_free = true};
+        price->cost = place->way;
+        price->cost.is_free = place->way.requests == 0 && place->way.pages == 0;
+    }
     return ok;
 }

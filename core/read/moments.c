@@ -13,7 +13,7 @@ void moments_write(const struct moments *moments, const struct map_environment *
     if (!moments || !moments->list(moments->arg, environment, &times, &count, NULL))
         return;
     shown = count < MOMENTS_SHOWN ? count : MOMENTS_SHOWN;
-    buf_add_text(out, count ? "it has " : "its snapshots have no state of a table");
+    buf_add_text(out, count ? "the snapshots have " : "the snapshots have no state of a table");
     for (size_t i = 0; i < shown; i++) {
         buf_add_text(out, i ? ", " : "");
         instant_write_exact(out, times[i]);
@@ -38,8 +38,11 @@ bool moments_list(const struct moments *moments, const struct map_environment *e
     if (*count > 0)
         return true;
     CLEAN_UP(buf_clean_up) struct buf at = {0}, known = {0};
-    instant_write_exact(&at, at_ms);
     moments_write(moments, environment, &known);
+    if (at_ms == INT64_MAX)
+        return error_set(err, ERROR_NOT_FOUND, "%s; import one, or name other files",
+                         buf_text(&known));
+    instant_write_exact(&at, at_ms);
     return error_set(err, ERROR_NOT_FOUND, "no snapshot is as old as %s; %s", buf_text(&at),
                      buf_text(&known));
 }

@@ -35,7 +35,8 @@ bool moments_find(const struct moments *moments, const struct map_environment *e
 bool moments_list(const struct moments *moments, const struct map_environment *environment,
                   int64_t at_ms, const int64_t **times, size_t *count, struct error *err);
 
-/* Appends the first times of ENVIRONMENT as words: "it has …, …". Nothing if they are not known. */
+/* Appends the first times of ENVIRONMENT as words: "the snapshots have …, …". Nothing if they are
+ * not known. */
 void moments_write(const struct moments *moments, const struct map_environment *environment,
                    struct buf *out);
 

@@ -868,7 +868,7 @@ struct place *place_resolve(const struct map *map, struct span path,
 
 void place_add_way(struct place *place, const struct place *from)
 {
-    const struct plan *plan = place_plan(from, NULL);
+    const struct plan *plan = from->is_snapshot ? NULL : place_plan(from, NULL);
     if (plan)
         cost_add(&place->way, &plan->cost);
 }

@@ -199,6 +199,22 @@ static bool snapshot_file_read_map(struct snapshot_file *file, struct database *
     return step != STATEMENT_FAILED;
 }
 
+/* A recording has no moments: among snapshots it would be an empty one. */
+static bool snapshot_file_refuse_recording(const struct snapshot_file *file,
+                                           struct database *database, struct error *err)
+{
+    int64_t recordings;
+    if (!database_read_integer(
+            database, "SELECT count(*) FROM about WHERE name = 'kind' AND value = 'recording'",
+            &recordings, err))
+        return false;
+    return recordings == 0 ||
+           error_set(err, ERROR_INVALID,
+                     "%s is a recording, which is read alone; name it with --snapshot, or move it "
+                     "out of the folder of snapshots",
+                     file->path);
+}
+
 static bool snapshot_file_read_all(struct snapshot_file *file, enum database_mode mode,
                                    struct error *err)
 {
@@ -210,6 +226,7 @@ static bool snapshot_file_read_all(struct snapshot_file *file, enum database_mod
         return false;
     /* One transaction: an import that ends meanwhile is seen whole or not at all. */
     bool ok = database_run(database, "BEGIN", err) && schema_check(database, err) &&
+              snapshot_file_refuse_recording(file, database, err) &&
               snapshot_file_read_map(file, database, err) &&
               snapshot_file_read_tables(file, database, err);
     database_close(database);

@@ -4,10 +4,11 @@ import json
 import os
 import random
 import shutil
+import sqlite3
 
 import pytest
 
-from harness import exports, snapshots
+from harness import exports, places, snapshots
 from harness.rows import rows
 
 FIRST, SECOND, THIRD = snapshots.MOMENTS
@@ -206,6 +207,10 @@ def test_reading_costs_nothing(past):
     assert explained["bound"]["requests"] == 0 and SECOND in explained["snapshot"] and "aws" not in explained
     info = json.loads(past("cat", at(SECOND) + "@info").stdout)
     assert info["capacity"] == 0 and SECOND in info["snapshot"]
+    assert "request_id" not in info
+    history = json.loads(past("explain", "--json", SETTINGS + "@history").stdout)["snapshot"]
+    assert history.startswith(f"3 moments since {FIRST}, and each is read") and "orders.ddb" in history
+    assert "snapshot" not in json.loads(past("explain", "--json", "/prod@at").stdout)
     listed = json.loads(past("cat", at(SECOND, "/prod/shops/cool-store.myshopify.com@info")).stdout)
     assert listed["capacity"] == 0 and listed["requests"] == 0 and SECOND in listed["snapshot"]
 
@@ -345,6 +350,48 @@ def test_a_change_of_a_secret_is_a_version_for_those_who_see_it(ddbfs, tmp_path,
     path = "/prod/shops/a/API_KEY@history"
     assert times_of(ddbfs(*words, "ls", path)) == [FIRST]
     assert times_of(ddbfs(*words, "--show-secrets", "ls", path)) == [SECOND, FIRST]
+
+
+def test_diff_of_versions_notices_a_secret(ddbfs, tmp_path, proxy):
+    key = "/prod/shops/cool-store.myshopify.com/API_KEY"
+    states = snapshots.sample_states()[:2]
+    for number, (_, tables) in enumerate(states):
+        items = tables["prod-ShopifyEntitiesTable"]
+        tables["prod-ShopifyEntitiesTable"] = [
+            {**item, "api_key": {"S": f"key{number}"}} if item["sk"]["S"] == "API_KEY" else item for item in items
+        ]
+    file = snapshots.write(tmp_path / "orders.ddb", snapshots.sample_tables(), states)
+    run = lambda *words: ddbfs("--snapshot", file, *words, f"{key}@history/{FIRST}", key, expect=1)  # noqa: E731
+    hidden = run("diff").text
+    assert "differ in api_key, a secret" in hidden and f"{key}@history/{FIRST}" in hidden and "key0" not in hidden
+    shown = run("diff", "--show-secrets").text
+    assert '-  "api_key": "key0",' in shown and '+  "api_key": "key1",' in shown
+    assert json.loads(run("diff", "--json").stdout)["attribute"] == ["api_key"]
+
+
+def test_a_recording_among_snapshots_is_an_error(ddbfs, file, proxy):
+    with sqlite3.connect(file) as database:
+        database.execute("UPDATE about SET value = 'recording' WHERE name = 'kind'")
+        database.execute("DELETE FROM moments")
+    result = ddbfs("--snapshot", file.parent, "ls", "/tables", expect=1)
+    assert "orders.ddb is a recording, which is read alone" in result.stderr and not result.stdout
+
+
+def test_a_snapshot_without_a_moment_names_no_time(ddbfs, file, proxy):
+    with sqlite3.connect(file) as database:
+        database.execute("DELETE FROM moments")
+    assert "/prod@at: the snapshots have no state of a table;" in ddbfs("--snapshot", file, "ls", "/prod@at", expect=3).stderr
+
+
+def test_the_links_on_the_way_to_a_snapshot_have_their_cost(ddbfs, file, tmp_path):
+    example = (places.EXAMPLES / "ecommerce.map.json").read_text("utf-8")
+    made = tmp_path / "past.map.json"
+    made.write_text(example.replace('"prefix": "prod-",', '"prefix": "prod-", "snapshots": ".",'), "utf-8")
+    path = JOB + "@links/shop/SETTINGS@history"
+    live = ddbfs("--map", made, "explain", path).text
+    assert "cost   2 requests" in live and "for the links on the way" in live and "orders.ddb" in live
+    past = ddbfs("--map", made, "explain", at(SECOND, path)).text
+    assert "cost   no request, 0 RCU: a snapshot is read" in past
 
 
 def test_a_bad_file_in_a_folder_is_an_error_of_the_past_alone(ddbfs, map_file, proxy):

@@ -120,9 +120,35 @@ static bool diff_fetch_both(struct diff_work *work, struct diff_fetch *before,
     return before->why.kind == ERROR_NONE && now->why.kind == ERROR_NONE;
 }
 
+/* A version is compared as the item at its moment, so that a change of a secret is noticed. A
+ * deletion stays an empty file. False after a message. */
+static bool diff_take_version(struct diff_work *work, struct diff_fetch *fetch)
+{
+    struct place *version = fetch->place;
+    if (version->kind != PLACE_VERSION || version->companion == COMPANION_INFO)
+        return true;
+    diff_start(fetch, false);
+    while (fetch->waiting)
+        loop_run(work->app->loop);
+    if (fetch->why.kind != ERROR_NONE) {
+        app_report_error(work->app, fetch->path, &fetch->why);
+        return false;
+    }
+    if (fetch->text.size == 0)
+        return true;
+    buf_truncate(&fetch->text, 0);
+    fetch->place = place_copy_at(version, version->at_ms, version->companion);
+    place_destroy(version);
+    if (!fetch->place)
+        diff_report_memory(work);
+    return fetch->place;
+}
+
 static void diff_compare_files(struct diff_work *work, const struct diff_task *task,
                                struct diff_fetch *before, struct diff_fetch *now)
 {
+    if (!diff_take_version(work, before) || !diff_take_version(work, now))
+        return;
     const struct place *a_place = before->place, *b_place = now->place;
     bool items = a_place->kind == b_place->kind &&
                  (a_place->kind == PLACE_RECORD || a_place->kind == PLACE_TYPED);
