@@ -130,13 +130,17 @@ static bool snapshot_writer_sync(const char *file, int flags, struct error *err)
     return ok;
 }
 
-/* SQLite would restore the new file from the journal that a killed writer of the old one left. */
+/* SQLite would restore the new file from the journal that a killed writer of the old one left. So
+ * the old file is restored first: it stays intact if it is not replaced after all. */
 static bool snapshot_writer_drop_journal(const char *file, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf journal = {0};
+    struct error ignored;
     buf_printf(&journal, "%s-journal", file);
     if (journal.failed)
         return error_no_memory(err);
+    if (access(buf_text(&journal), F_OK) == 0)
+        database_close(database_open(file, DATABASE_WRITE, &ignored));
     return unlink(buf_text(&journal)) == 0 || errno == ENOENT ||
            snapshot_writer_refuse(buf_text(&journal), err);
 }

@@ -427,9 +427,8 @@ def test_signal_leaves_the_file_as_it_was(importer, words, number):
     assert importer.files() == before
 
 
-def test_killed_import_is_undone_by_the_next_reader(importer, base):
-    """Changed pages were written before the kill, so that the file has a journal."""
-    before = importer.read(base, "SELECT * FROM items_1")
+def kill_import_onto(importer, base):
+    """Changed pages are written before the kill, so that the file has a journal, which is returned."""
     process = importer.start(*KEYS, "--onto", base, "-")
     for number in range(300):
         process.stdin.write(json.dumps(note(f"{number}", x={"S": "x" * 100_000})).encode() + b"\n")
@@ -439,9 +438,22 @@ def test_killed_import_is_undone_by_the_next_reader(importer, base):
     process.kill()
     process.communicate()
     assert journal.exists()
+    return journal
+
+
+def test_killed_import_is_undone_by_the_next_reader(importer, base):
+    before = importer.read(base, "SELECT * FROM items_1")
+    journal = kill_import_onto(importer, base)
     assert "the counts of 1 moment are right" in check(importer, base)
     assert importer.read(base, "SELECT * FROM items_1") == before and not journal.exists()
     assert importer.read(base, "SELECT name FROM tables") == [("Orders",)]
+
+
+def test_journal_of_a_killed_import_is_not_of_the_file_that_replaces_it(importer, base):
+    journal = kill_import_onto(importer, base)
+    importer(*KEYS, "--yes", importer.write("notes", NOTES), base)
+    assert not journal.exists()
+    assert importer.items(base) == NOTES
 
 
 def wait_until(condition):
