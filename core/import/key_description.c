@@ -111,14 +111,20 @@ bool key_description_of_keys(const char *keys, const char *table, struct buf *ou
     return !out->failed || error_no_memory(err);
 }
 
-bool key_description_rename(struct json description, struct span table, struct buf *out,
-                            struct error *err)
+bool key_description_rename(struct json description, struct span table, struct span id,
+                            struct buf *out, struct error *err)
 {
     buf_add_text(out, "{\"TableName\":");
     json_write_string(out, table);
+    if (id.size > 0) {
+        buf_add_text(out, ",\"TableId\":");
+        json_write_string(out, id);
+    }
     for (struct json name = json_first(description); json_present(name);) {
         struct json value = json_next(name);
-        if (!json_string_is(name, SPAN_LITERAL("TableName"))) {
+        bool is_replaced = json_string_is(name, SPAN_LITERAL("TableName")) ||
+                           (id.size > 0 && json_string_is(name, SPAN_LITERAL("TableId")));
+        if (!is_replaced) {
             buf_add_char(out, ',');
             item_write_tight(name, out);
             buf_add_char(out, ':');

@@ -17,8 +17,8 @@ bool key_description_read(const char *file, struct span text, const char *table,
 bool key_description_of_keys(const char *keys, const char *table, struct buf *out,
                              struct error *err);
 
-/* The same description under another name. */
-bool key_description_rename(struct json description, struct span table, struct buf *out,
-                            struct error *err);
+/* The same description under another name, and, unless ID is empty, with that TableId. */
+bool key_description_rename(struct json description, struct span table, struct span id,
+                            struct buf *out, struct error *err);
 
 #endif

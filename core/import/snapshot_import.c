@@ -27,9 +27,10 @@ struct import_run {
     struct arena arena;
     struct import_step *steps; /* in the order of their moments */
     size_t step_count;
-    bool has_full;      /* the first one is a full state */
-    const char *table;  /* NULL: not known yet */
-    struct span origin; /* of the state that increments are added to; may be empty */
+    bool has_full;        /* the first one is a full state */
+    const char *table;    /* NULL: not known yet */
+    struct span origin;   /* of the state that increments are added to; may be empty */
+    struct span table_id; /* of the exports; empty: not known */
     struct buf description, expiry;
     struct json_doc description_doc;
     const struct table_info *info;
@@ -39,6 +40,7 @@ struct import_run {
     struct item_row row, keys, old; /* of the line; its keys; its old image */
     struct buf why;
     struct json_doc old_doc;
+    bool has_list;         /* a list of items came, perhaps an empty one */
     uint64_t bytes_before; /* of the progress: those of earlier inputs */
     struct buf parts;      /* of a full state: an import_part for each input */
 };
@@ -94,6 +96,7 @@ static bool import_take_folder(struct import_run *run, struct input_folder *fold
             "and another one with --onto",
             manifest->folder, manifest->table_arn.data, manifest->table_id.data, before->folder,
             before->table_arn.data, before->table_id.data);
+    run->table_id = manifest->table_id;
     if (!run->table)
         run->table = manifest->table.data;
     for (size_t i = 0; i < manifest->file_count; i++)
@@ -167,7 +170,8 @@ static bool import_read_description(struct import_run *run)
     return true;
 }
 
-/* The name in the file: --table, or that of the export, or that of the description. */
+/* The name in the file: --table, or that of the export, or that of the description. The id is that
+ * of the export. */
 static bool import_name_table(struct import_run *run)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
@@ -184,14 +188,16 @@ static bool import_name_table(struct import_run *run)
         run->table = arena_text(&run->arena, buf_span(&name));
     if (!run->table)
         return error_no_memory(run->err);
-    if (span_is(buf_span(&name), run->table))
+    bool is_same = span_is(buf_span(&name), run->table);
+    if (is_same && run->table_id.size == 0)
         return true;
-    if (name.size > 0 && !run->options->table)
+    if (!is_same && name.size > 0 && !run->options->table)
         return error_set(run->err, ERROR_INVALID,
                          "the description is of the table %s, and the export of the table %s; use "
                          "the description of %s, or confirm the name: --table %s",
                          buf_text(&name), run->table, run->table, run->table);
-    if (!key_description_rename(json_root(&doc), span_text(run->table), &renamed, run->err))
+    if (!key_description_rename(json_root(&doc), span_text(run->table), run->table_id, &renamed,
+                                run->err))
         return false;
     buf_clean_up(&run->description);
     buf_move(&run->description, &renamed);
@@ -352,6 +358,7 @@ static bool import_read_input(struct import_run *run, struct input *input,
     if (!ok && manifest && run->err->kind == ERROR_INVALID)
         import_read_rest(run, input);
     run->bytes_before += input->position;
+    run->has_list = run->has_list || lines.form == ITEM_LINES_OVER || lines.count > 0;
     if (ok && item_count >= 0 && lines.count != (uint64_t)item_count)
         ok = error_set(run->err, ERROR_INVALID,
                        "%s has %" PRIu64 " items, but the manifest states %" PRId64
@@ -388,7 +395,10 @@ static bool import_read_streams(struct import_run *run)
         if (stream && !import_read_input(run, stream, NULL, -1))
             return false;
     }
-    return true;
+    return run->has_list ||
+           error_set(run->err, ERROR_INVALID,
+                     "the sources are empty; the command that wrote them may have failed; if the "
+                     "table has no items, write them as {\"Items\": []}");
 }
 
 /* Whole seconds: moments are names of folders. */
@@ -534,6 +544,24 @@ static bool import_write_window(struct import_run *run, const struct import_step
                                       run->err);
 }
 
+/* A file without the id, or exports without it, may belong together. */
+static bool import_check_id(const struct import_run *run)
+{
+    CLEAN_UP(buf_clean_up) struct buf id = {0};
+    struct json stored = json_member(json_root(&run->description_doc), "TableId");
+    if (run->table_id.size == 0 || !json_is(stored, JSON_STRING) ||
+        json_string_is(stored, run->table_id))
+        return true;
+    json_read_string(stored, &id);
+    return error_set(
+        run->err, ERROR_INVALID,
+        "%s is of a table with the id %.*s, and the table %s in %s has the id %s: it is "
+        "another table, or was deleted and created again; import its full export into "
+        "a file of its own",
+        run->steps[0].manifest->folder, (int)run->table_id.size, run->table_id.data, run->table,
+        run->options->file, buf_text(&id));
+}
+
 /* Loads the table that increments belong to. */
 static bool import_load_table(struct import_run *run)
 {
@@ -557,7 +585,7 @@ static bool import_load_table(struct import_run *run)
                          "%s does not have the table %s; import its full export first; if it has "
                          "another name there, add --table NAME",
                          run->options->file, run->table);
-    if (!import_read_description(run))
+    if (!import_read_description(run) || !import_check_id(run))
         return false;
     run->state.info = run->info;
     return true;

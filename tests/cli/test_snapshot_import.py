@@ -291,6 +291,45 @@ def test_windows_that_do_not_follow_are_named(importer, base, windows, why):
     assert all(each in message for each in why)
 
 
+OTHER_ID = "87654321-aaaa-bbbb-cccc-1234567890ab"
+
+
+def of_another_table(folder):
+    with_member("tableId", OTHER_ID)(folder)
+    return folder
+
+
+def test_increments_of_a_table_that_was_made_again_are_refused(importer, base, described):
+    other = of_another_table(window(importer, view="NEW_IMAGE"))
+    message = importer.refuse("--onto", base, other)
+    assert OTHER_ID in message and "was deleted and created again" in message
+    assert OTHER_ID in importer.refuse("--onto", base, window(importer), other)
+    (described_as,) = importer.read(base, "SELECT description FROM tables")[0]
+    assert json.loads(described_as)["TableId"] == "12345678-aaaa-bbbb-cccc-1234567890ab"
+
+
+def test_another_name_of_the_table_mixes_no_tables(importer, described):
+    full = exports.full(importer.folder / "full", [ITEM], T0)
+    words = [*described, "--table", "Renamed", full]
+    others = window(importer, [(KEY, OTHER, None)], table="Others", view="NEW_IMAGE")
+    message = importer.refuse(*words, others, "x.ddb")
+    assert ":table/Others (" in message and ":table/Orders (" in message
+    importer(*words, window(importer, [(KEY, OTHER, None)], view="NEW_IMAGE"), "x.ddb")
+    assert importer.items("x.ddb", "Renamed") == [OTHER]
+
+
+@rows("content", [b"", b"\n", gzip.compress(b"")], ids=["empty", "blank", "packed"])
+def test_an_empty_input_is_no_empty_table(importer, content):
+    """Such as the output of a command that failed."""
+    message = importer.refuse(*KEYS, "--yes", "-", "x.ddb", stdin=content)
+    assert "the command that wrote them may have failed" in message
+    importer(*KEYS, "--yes", "-", "x.ddb", stdin=b'{"Items": []}')
+    assert importer.items("x.ddb") == []
+    lines = importer.write("lines", LINES)
+    importer(*KEYS, "--yes", "-", lines, "y.ddb", stdin=content)
+    assert len(importer.items("y.ddb")) == len(NOTES)
+
+
 CHANGES = {
     "other old image": ([(KEY, OTHER, {**ITEM, "status": {"S": "z"}})], "the OldImage differs from the item in base.ddb"),
     "no old image": ([(KEY, OTHER, None)], "the change has no OldImage, but base.ddb has the item"),
