@@ -36,20 +36,51 @@ bool snapshot_stamp_equal(const struct snapshot_stamp *a, const struct snapshot_
            a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-bool snapshot_file_check(const struct snapshot_file *file, struct error *err)
+static bool snapshot_file_refuse_other(const struct snapshot_file *file, struct error *err)
 {
-    struct snapshot_stamp now;
-    if (!snapshot_stamp_read(file->path, &now))
-        return error_set(err, ERROR_REPLACED,
-                         "%s was removed, or can't be reached any more: %s; restore it", file->path,
-                         strerror(errno));
-    if (now.device == file->stamp.device && now.inode == file->stamp.inode)
-        return true;
     return error_set(
         err, ERROR_REPLACED,
         "%s was replaced by another file while it was in use; send SIGHUP to the mount "
         "to read the new one, or wait a minute",
         file->path);
+}
+
+bool snapshot_file_look(const struct snapshot_file *file, struct snapshot_stamp *now,
+                        struct error *err)
+{
+    if (!snapshot_stamp_read(file->path, now))
+        return error_set(err, ERROR_REPLACED,
+                         "%s was removed, or can't be reached any more: %s; restore it", file->path,
+                         strerror(errno));
+    return (now->device == file->stamp.device && now->inode == file->stamp.inode) ||
+           snapshot_file_refuse_other(file, err);
+}
+
+bool snapshot_file_check(const struct snapshot_file *file, struct error *err)
+{
+    struct snapshot_stamp now;
+    return snapshot_file_look(file, &now, err);
+}
+
+bool snapshot_file_prove(const struct snapshot_file *file, const struct snapshot_table *table,
+                         int64_t at_ms, struct database *database, struct error *err)
+{
+    struct statement *find = database_prepare(
+        database,
+        "SELECT 1 FROM tables JOIN moments ON table_number = number WHERE number = ?1 AND name = "
+        "?2 AND description = ?3 AND at_ms = ?4",
+        err);
+    if (!find)
+        return false;
+    statement_bind_integer(find, 1, table->number);
+    statement_bind_text(find, 2, span_text(table->name));
+    statement_bind_text(find, 3, table->description);
+    statement_bind_integer(find, 4, at_ms);
+    enum statement_step step = statement_step(find, err);
+    statement_end(find);
+    if (step == STATEMENT_DONE)
+        snapshot_file_refuse_other(file, err);
+    return step == STATEMENT_ROW;
 }
 
 const struct snapshot_moment *snapshot_table_moment(const struct snapshot_table *table,

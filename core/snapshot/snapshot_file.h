@@ -56,6 +56,13 @@ bool snapshot_stamp_equal(const struct snapshot_stamp *a, const struct snapshot_
 /* False with ERR filled: the path names another file by now, or none. A file that was written to is
  * the same one. */
 bool snapshot_file_check(const struct snapshot_file *file, struct error *err);
+/* The same, with the stamp that the file has now. */
+bool snapshot_file_look(const struct snapshot_file *file, struct snapshot_stamp *now,
+                        struct error *err);
+/* Whether DATABASE, opened from FILE, still has TABLE and its moment AT_MS. False with ERR filled:
+ * it was overwritten by another file. */
+bool snapshot_file_prove(const struct snapshot_file *file, const struct snapshot_table *table,
+                         int64_t at_ms, struct database *database, struct error *err);
 
 /* The newest moment of TABLE that is not later than AT_MS; NULL: all are. */
 const struct snapshot_moment *snapshot_table_moment(const struct snapshot_table *table,

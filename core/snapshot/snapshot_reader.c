@@ -8,6 +8,7 @@
 enum {
     MOST_CONNECTIONS = 16,
     MOST_STATEMENTS = 16,   /* of a connection */
+    MOST_TRIES = 3,         /* to read a page of a file that is written to */
     PAGE_BYTES = 1 << 20,   /* of JSON; a page ends with the item that passes it */
     BATCH_BYTES = 16 << 20, /* of a READ_ITEMS */
     MOST_ROOM = 4 << 20,
@@ -22,9 +23,8 @@ struct reader_statement {
 
 /* One open file. Those that were not used for longest are closed for others. */
 struct reader_connection {
-    struct database *database; /* owned; NULL: unused */
-    dev_t device;
-    ino_t inode;
+    struct database *database;   /* owned; NULL: unused */
+    struct snapshot_stamp stamp; /* of the file when it was opened */
     unsigned long used;
     struct reader_statement statements[MOST_STATEMENTS];
     unsigned long statement_uses;
@@ -68,8 +68,8 @@ void snapshot_reader_destroy(struct snapshot_reader *reader)
 static bool snapshot_reader_is_of(const struct reader_connection *connection,
                                   const struct snapshot_file *file)
 {
-    return connection->database && connection->device == file->stamp.device &&
-           connection->inode == file->stamp.inode;
+    return connection->database && connection->stamp.device == file->stamp.device &&
+           connection->stamp.inode == file->stamp.inode;
 }
 
 void snapshot_reader_close(struct snapshot_reader *reader, const struct snapshot_file *file)
@@ -86,43 +86,66 @@ static bool snapshot_reading_is_wanted(void *arg)
     return !atomic_load(&reading->is_ended);
 }
 
-/* The connection to READING's file, which must not have been replaced. NULL with ERR filled. */
+/* The connection to FILE, or the one to be used for it. */
+static struct reader_connection *snapshot_reader_find(struct snapshot_reader *reader,
+                                                      const struct snapshot_file *file)
+{
+    struct reader_connection *found = &reader->connections[0];
+    for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+        struct reader_connection *each = &reader->connections[i];
+        if (snapshot_reader_is_of(each, file))
+            return each;
+        if (each->used < found->used)
+            found = each;
+    }
+    return found;
+}
+
+/* Opens the file, which has the stamp NOW. */
+static bool snapshot_reader_open(struct reader_connection *connection,
+                                 struct snapshot_reading *reading, struct snapshot_stamp now,
+                                 struct error *err)
+{
+    const struct snapshot_file *file = reading->file;
+    snapshot_reader_disconnect(connection);
+    connection->database =
+        database_open_watched(file->path, DATABASE_READ, snapshot_reading_is_wanted, reading, err);
+    connection->stamp = now;
+    return connection->database &&
+           snapshot_file_check(file, err); /* it may have been replaced in between */
+}
+
+/* The connection to READING's file, which must not have been replaced. SQLite does not notice
+ * another file that was copied over this one, so a file with another stamp is opened anew, without
+ * the pages that are in memory, and must have the table and its moment. NULL with ERR filled. */
 static struct reader_connection *snapshot_reader_connect(struct snapshot_reader *reader,
                                                          struct snapshot_reading *reading,
                                                          struct error *err)
 {
     const struct snapshot_file *file = reading->file;
-    struct reader_connection *found = &reader->connections[0];
-    for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
-        struct reader_connection *each = &reader->connections[i];
-        if (snapshot_reader_is_of(each, file)) {
-            found = each;
-            break;
-        }
-        if (each->used < found->used)
-            found = each;
-    }
+    struct reader_connection *found = snapshot_reader_find(reader, file);
+    struct snapshot_stamp now;
+    bool ok = snapshot_file_look(file, &now, err) &&
+              ((snapshot_reader_is_of(found, file) && snapshot_stamp_equal(&found->stamp, &now)) ||
+               snapshot_reader_open(found, reading, now, err)) &&
+              (snapshot_stamp_equal(&now, &file->stamp) ||
+               snapshot_file_prove(file, reading->table, reading->at_ms, found->database, err));
     found->used = ++reader->uses;
-    if (snapshot_reader_is_of(found, file)) {
-        if (snapshot_file_check(file, err))
-            return found;
-        snapshot_reader_disconnect(found);
-        return NULL;
-    }
-    snapshot_reader_disconnect(found);
-    if (!snapshot_file_check(file, err))
-        return NULL;
-    found->database =
-        database_open_watched(file->path, DATABASE_READ, snapshot_reading_is_wanted, reading, err);
-    if (!found->database)
-        return NULL;
-    found->device = file->stamp.device;
-    found->inode = file->stamp.inode;
-    found->used = reader->uses;
-    if (snapshot_file_check(file, err)) /* it may have been replaced in between */
+    if (ok)
         return found;
     snapshot_reader_disconnect(found);
     return NULL;
+}
+
+/* Whether the file is as it was when CONNECTION was opened, and no other one was copied over it. */
+static bool snapshot_reader_is_current(const struct reader_connection *connection,
+                                       const struct snapshot_file *file, struct error *err)
+{
+    struct snapshot_stamp now;
+    return snapshot_file_look(file, &now, err) &&
+           (snapshot_stamp_equal(&now, &connection->stamp) ||
+            error_set(err, ERROR_REPLACED, "%s was written to while it was read; read it again",
+                      file->path));
 }
 
 /* The statement SQL, made before or now. NULL with ERR filled. */
@@ -168,6 +191,7 @@ static void snapshot_reader_bind(struct statement *statement, const struct snaps
 void snapshot_reading_clean_up(struct snapshot_reading *reading)
 {
     arena_clean_up(&reading->arena);
+    arena_clean_up(&reading->next_arena);
 }
 
 /* Remembers the place of the last row: the values of the order's columns. */
@@ -181,10 +205,22 @@ static bool snapshot_reading_set_place(struct snapshot_reading *reading,
         const struct column_value *value = &values[query->order[i]];
         place.values[i] = (struct column_value){value->is_bytes, arena_copy(&arena, value->bytes)};
     }
-    arena_clean_up(&reading->arena);
-    reading->arena = arena;
-    reading->place = place;
+    arena_clean_up(&reading->next_arena);
+    reading->next_arena = arena;
+    reading->next_place = place;
     return !arena.failed;
+}
+
+/* The next page begins behind the page that was read. */
+static void snapshot_reading_proceed(struct snapshot_reading *reading)
+{
+    if (reading->next_place.count == 0)
+        return;
+    arena_clean_up(&reading->arena);
+    reading->arena = reading->next_arena;
+    reading->place = reading->next_place;
+    reading->next_arena = (struct arena){0};
+    reading->next_place = (struct query_place){0};
 }
 
 /* The most rows of the next page; a query with a limit reads as many with its first page. */
@@ -386,20 +422,29 @@ struct snapshot_page *snapshot_reader_read(struct snapshot_reader *reader,
 {
     size_t next_key = reading->next_key;
     struct snapshot_page *page = NULL;
-    for (int tries = 0; !page && tries < 2; tries++) {
+    for (int tries = 0; !page && tries < MOST_TRIES; tries++) {
+        struct error change;
         struct reader_connection *connection = snapshot_reader_connect(reader, reading, err);
         if (!connection)
             return NULL;
         page = snapshot_reader_read_by(reader, connection, reading, err);
-        if (page || err->kind == ERROR_TIMED_OUT || err->kind == ERROR_INVALID)
+        bool is_current = snapshot_reader_is_current(connection, reading->file, &change);
+        if (page ? is_current
+                 : err->kind == ERROR_TIMED_OUT || (is_current && err->kind == ERROR_INVALID))
             break;
         /* After a killed writer, the file is restored when it is opened anew; until then each read
          * is denied, before it has a row. */
         snapshot_reader_disconnect(connection);
         reading->next_key = next_key;
-        if (err->kind != ERROR_DENIED)
+        if (is_current && err->kind != ERROR_DENIED)
             break;
+        snapshot_page_destroy(page);
+        page = NULL;
+        if (!is_current)
+            *err = change;
     }
+    if (page)
+        snapshot_reading_proceed(reading);
     reading->pages++;
     if (page)
         page->owner.bytes = sizeof *page + page->text.capacity + json_memory(&page->doc) +

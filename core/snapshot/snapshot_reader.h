@@ -23,6 +23,8 @@ struct snapshot_reading {
     unsigned pages;       /* so far */
     struct arena arena;   /* of PLACE */
     struct query_place place;
+    struct arena next_arena; /* of NEXT_PLACE */
+    struct query_place next_place;
 };
 
 void snapshot_reading_clean_up(struct snapshot_reading *reading);

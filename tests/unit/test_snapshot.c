@@ -1,4 +1,6 @@
 /* Reads of a snapshot's items. */
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/snapshot/snapshot_query.h"
@@ -243,6 +245,45 @@ static void a_replaced_file_is_read_after_a_refresh(void)
     CHECK_HAS(scene.result.err.text, "was removed");
     CHECK(!snapshot_store_refresh(scene.store, &err));
     CHECK_HAS(err.text, "No such file");
+    scene_close(&scene);
+}
+
+/* Copies the bytes of FROM over the file TO, which stays the same file. */
+static void copy_over(const char *from, const char *to)
+{
+    char bytes[1 << 16];
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    CHECK(in && out);
+    for (size_t size; (size = fread(bytes, 1, sizeof bytes, in)) > 0;)
+        CHECK_INT(fwrite(bytes, 1, size, out), size);
+    CHECK_INT(fclose(in), 0);
+    CHECK_INT(fclose(out), 0);
+    static int copies; /* another date, whatever the steps of the clock are */
+    copies++;
+    struct timespec times[2] = {{.tv_sec = copies}, {.tv_sec = copies}};
+    CHECK_INT(utimensat(AT_FDCWD, to, times, 0), 0);
+}
+
+/* SQLite takes a file with equal counters for the one whose pages are in memory. */
+static void a_file_that_is_copied_over_is_not_mixed_with_the_old_one(void)
+{
+    struct scene scene, other;
+    struct error err = {0};
+    write_other(&scene, "used.ddb",
+                "{\"p\":{\"S\":\"a\"},\"s\":{\"N\":\"9\"},\"x\":{\"S\":\"old\"}}");
+    write_other(&other, "other.ddb",
+                "{\"p\":{\"S\":\"a\"},\"s\":{\"N\":\"9\"},\"x\":{\"S\":\"new\"}}");
+    scene_open(&scene, INT64_MAX);
+    CHECK_HAS(scene_read(&scene, read_one("a", "9")), "old");
+    copy_over(other.path, scene.path);
+    CHECK_HAS(scene_read(&scene, read_one("a", "9")), "new");
+    scene_write(&other); /* it has no state of that moment */
+    copy_over(other.path, scene.path);
+    scene_read(&scene, read_one("a", "9"));
+    CHECK_INT(scene.result.err.kind, ERROR_REPLACED);
+    CHECK_HAS(scene.result.err.text, "was replaced by another file");
+    CHECK(snapshot_store_refresh(scene.store, &err));
+    CHECK_HAS(scene_read(&scene, read_one("a", "9")), "nine");
     scene_close(&scene);
 }
 
@@ -724,6 +765,8 @@ int main(int argc, char **argv)
         {"a moment has its own state", a_moment_has_its_own_state},
         {"the newest file has the state", the_newest_file_has_the_state},
         {"a replaced file is read after a refresh", a_replaced_file_is_read_after_a_refresh},
+        {"a file that is copied over is not mixed with the old one",
+         a_file_that_is_copied_over_is_not_mixed_with_the_old_one},
         {"a new moment is seen after a refresh", a_new_moment_is_seen_after_a_refresh},
         {"the files of a folder are found", the_files_of_a_folder_are_found},
         {"a row that is no item is refused", a_row_that_is_no_item_is_refused},
