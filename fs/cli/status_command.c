@@ -20,6 +20,7 @@ static const char *const status_heads[STATUS_CELLS] = {"MOUNTPOINT", "MAP", "STA
 struct status_row {
     char *cells[STATUS_CELLS]; /* in the arena */
     const char *why;           /* the mount cannot be read: replaces all cells but the first */
+    char *stopped;             /* in the arena; why its recording has stopped; "": it has not */
 };
 
 /* Parses a control file; DOC borrows TEXT. Returns 0 or an errno. */
@@ -85,6 +86,8 @@ static void status_write_json(const char *root, const char *why, struct json mou
         json_writer_add_raw(&json, "pid", json_raw(json_member(mount, "pid")));
         json_writer_add_integer(&json, "requests", status_requests(stats));
         json_writer_add_raw(&json, "rcu", json_raw(json_member(stats, "consumed_capacity")));
+        if (json_is(json_member(stats, "recording"), JSON_OBJECT))
+            json_writer_add_raw(&json, "recording", json_raw(json_member(stats, "recording")));
     }
     json_writer_end(&json);
     buf_add_char(out, '\n');
@@ -104,6 +107,13 @@ static const char *status_why(int error, const char *root)
                                                : strerror(error);
 }
 
+static char *status_copy_stopped(struct json stats, struct arena *arena)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    json_read_string(json_member(json_member(stats, "recording"), "stopped"), &text);
+    return arena_text(arena, buf_span(&text));
+}
+
 /* Fills ROW, or, unless it is NULL, appends the mount to JSON. */
 static void status_read_mount(const char *root, struct status_row *row, struct arena *arena,
                               struct buf *json)
@@ -116,6 +126,7 @@ static void status_read_mount(const char *root, struct status_row *row, struct a
     row->why = status_why(error, root);
     printable_add(&shown, span_text(root), "");
     row->cells[0] = arena_text(arena, buf_span(&shown));
+    row->stopped = status_copy_stopped(json_root(&stats), arena);
     if (json)
         status_write_json(root, row->why, json_root(&mount), json_root(&stats), json);
     else if (!row->why)
@@ -146,6 +157,17 @@ static void status_print(const struct status_row *rows, size_t count)
         status_print_row((const char *const *)rows[i].cells, rows[i].why, widths);
 }
 
+static void status_report_stopped(const struct status_row *row)
+{
+    if (!row->stopped[0])
+        return;
+    fputs("ddbfs: ", stderr);
+    app_print_safely(row->cells[0]);
+    fputs(": ", stderr);
+    app_print_safely(row->stopped);
+    fputc('\n', stderr);
+}
+
 int status_command(const struct options *options, int argc, char **argv)
 {
     CLEAN_UP(buf_clean_up) struct buf mounts = {0}, json = {0}, safe = {0};
@@ -160,7 +182,8 @@ int status_command(const struct options *options, int argc, char **argv)
     for (size_t at = 0; rows && at < mounts.size;) {
         const char *root = mounts.data + at;
         status_read_mount(root, &rows[count], &arena, options->json ? &json : NULL);
-        status = rows[count].why ? EXIT_FAILURE : status;
+        bool is_well = !rows[count].why && rows[count].stopped && !rows[count].stopped[0];
+        status = is_well ? status : EXIT_FAILURE;
         count++;
         at += strlen(root) + 1;
     }
@@ -174,5 +197,7 @@ int status_command(const struct options *options, int argc, char **argv)
         fputs("ddbfs: there is no mount of ddbfs; make one: ddbfs mount MOUNTPOINT\n", stderr);
     else if (!options->json)
         status_print(rows, count);
+    for (size_t i = 0; i < count; i++)
+        status_report_stopped(&rows[i]);
     return status;
 }

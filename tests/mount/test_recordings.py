@@ -107,6 +107,8 @@ def test_a_full_disk_stops_the_recording_and_no_reader(mount, small_disk):
     told = mounts.wait_until(lambda: live.stats()["recording"]["stopped"], "the failure")
     assert "has stopped" in told and "the disk is full" in told
     assert "has stopped" in live.log()
+    reported = live.ddbfs("status", expect=1)
+    assert f"ddbfs: {live.root}: " in reported.stderr and "the disk is full" in reported.stderr
     live.unmount()
     (small_disk / "ballast").unlink()
     assert (SETTINGS,) in rows_of(file, "SELECT path FROM responses")
