@@ -72,12 +72,14 @@ void snapshots_destroy(struct snapshots *snapshots)
     free(snapshots);
 }
 
-/* The file or folder of ENVIRONMENT; NULL with IS_GIVEN for those of the command line, else for
- * none. */
+/* The file or folder of ENVIRONMENT's past or present; NULL with IS_GIVEN for those of the command
+ * line, else for none. */
 static const char *snapshots_name_of(const struct snapshots *snapshots,
-                                     const struct map_environment *environment, bool *is_given)
+                                     const struct map_environment *environment, bool is_past,
+                                     bool *is_given)
 {
-    *is_given = snapshots->options.file_count > 0;
+    const struct snapshots_options *options = &snapshots->options;
+    *is_given = options->file_count > 0 && (is_past || !options->are_past);
     if (*is_given || !environment)
         return NULL;
     return environment->snapshot ? environment->snapshot : environment->snapshots;
@@ -101,7 +103,7 @@ bool snapshots_write_names(const struct snapshots *snapshots,
                            struct buf *origin)
 {
     bool is_given;
-    const char *name = snapshots_name_of(snapshots, environment, &is_given);
+    const char *name = snapshots_name_of(snapshots, environment, false, &is_given);
     const struct snapshots_options *options = &snapshots->options;
     for (size_t i = 0; is_given && i < options->file_count; i++)
         buf_printf(names, "%s%s", i ? ", " : "", options->files[i]);
@@ -188,11 +190,11 @@ static void snapshots_refresh(struct snapshots *snapshots, struct open_files *fi
  * NULL with ERR filled. */
 static struct open_files *snapshots_find_files(struct snapshots *snapshots,
                                                const struct map_environment *environment,
-                                               struct error *err)
+                                               bool is_past, struct error *err)
 {
     bool is_given;
     struct error ignored;
-    const char *name = snapshots_name_of(snapshots, environment, &is_given);
+    const char *name = snapshots_name_of(snapshots, environment, is_past, &is_given);
     err = err ? err : &ignored;
     if (!name && !is_given) {
         error_set(err, ERROR_NOT_FOUND,
@@ -333,7 +335,8 @@ struct source *snapshots_source(struct snapshots *snapshots, const struct place 
                                 struct error *err)
 {
     int64_t moment_ms;
-    struct open_files *files = snapshots_find_files(snapshots, place->environment, err);
+    struct open_files *files =
+        snapshots_find_files(snapshots, place->environment, place->is_past, err);
     if (!files || !snapshots_find_moment(files, place, &moment_ms, err))
         return NULL;
     struct open_moment *found = NULL;
@@ -383,16 +386,16 @@ static bool snapshots_is_snapshot(void *arg, const struct map_environment *envir
 static bool snapshots_is_recording(void *arg, const struct map_environment *environment)
 {
     bool is_given;
-    if (!snapshots_name_of(arg, environment, &is_given) && !is_given)
+    if (!snapshots_name_of(arg, environment, false, &is_given) && !is_given)
         return false;
-    const struct open_files *files = snapshots_find_files(arg, environment, NULL);
+    const struct open_files *files = snapshots_find_files(arg, environment, false, NULL);
     return files && files->replay;
 }
 
 static bool snapshots_list(void *arg, const struct map_environment *environment,
                            const int64_t **times, size_t *count, struct error *err)
 {
-    const struct open_files *files = snapshots_find_files(arg, environment, err);
+    const struct open_files *files = snapshots_find_files(arg, environment, true, err);
     if (files)
         *count = snapshots_moments_of(files, times);
     return files;
@@ -402,7 +405,8 @@ static void snapshots_write_origin(void *arg, const struct place *place, struct 
 {
     if (!snapshots_have(arg, place))
         return;
-    const struct open_files *files = snapshots_find_files(arg, place->environment, NULL);
+    const struct open_files *files =
+        snapshots_find_files(arg, place->environment, place->is_past, NULL);
     char *table = files && place->table ? place_table_name(place) : NULL;
     const char *name = place->table_name ? place->table_name : table;
     if (files && files->replay)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -300,40 +301,93 @@ static char *mounted_paths_date(struct mounted_paths *mounted, const char *path)
     return dated.failed ? NULL : arena_text(&mounted->arena, buf_span(&dated));
 }
 
-/* The snapshots of the mount are the past for a command that also has other paths: those are of the
- * present. A command with its own source reads that instead. */
-static bool mounted_paths_mix(struct mounted_paths *mounted, char **paths, const bool *are_below,
-                              int count)
+/* DDBFS_SNAPSHOT, for the paths of a command that are not in the mount. NULL for none. */
+static const char *mounted_paths_variable(const struct options *given)
+{
+    const char *value = getenv("DDBFS_SNAPSHOT");
+    bool other = given->profile || given->region || given->endpoint_url;
+    return value && value[0] && !other ? value : NULL;
+}
+
+/* Whether FILE is all that the mount has. */
+static bool mounted_paths_has_file(const struct mounted_paths *mounted, const char *file)
+{
+    struct stat one, other;
+    return mounted->options.snapshot_count == 1 && stat(file, &one) == 0 &&
+           stat(mounted->options.snapshots[0], &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+/* Whether PATH of the tree names a time. */
+static bool mounted_paths_is_past(const char *path)
+{
+    struct span rest = span_text(path), first;
+    bool any = place_next_segment(&rest, &first);
+    return (any && span_ends(first, SPAN_LITERAL(PLACE_TIMES_ENDING))) ||
+           strstr(path, "@history") != NULL;
+}
+
+/* For paths in the mount and others: the snapshots of the mount, or those of DDBFS_SNAPSHOT beside
+ * a live mount, are the past, and the other paths are of the present. AT gets the path that ERR
+ * concerns. */
+static bool mounted_paths_mix(struct mounted_paths *mounted, const char *variable, char **paths,
+                              const bool *are_below, int count, int *at, struct error *err)
 {
     struct options *options = &mounted->options;
-    bool mixes = false;
-    for (int i = 0; i < count; i++)
-        mixes = mixes || !are_below[i];
-    if (mounted->root.size == 0 || options->snapshot_count == 0)
+    bool is_live = options->snapshot_count == 0;
+    if (is_live && !variable)
         return true;
-    if (!mixes && (options->profile || options->region || options->endpoint_url))
-        options->snapshot_count = 0;
-    options->snapshots_are_past = mixes;
-    for (int i = 0; mixes && i < count; i++)
-        if (are_below[i] && !(paths[i] = mounted_paths_date(mounted, paths[i])))
-            return false;
+    if (!is_live && variable && mounted_paths_has_file(mounted, variable))
+        return true;
+    if (!is_live && variable)
+        return error_set(err, ERROR_INVALID,
+                         "is of DDBFS_SNAPSHOT, and another path is of the snapshots in the mount "
+                         "at %s; unset the variable, or name the paths in commands of their own",
+                         buf_text(&mounted->root));
+    if (is_live && !options_add_snapshot(options, variable))
+        return error_no_memory(err);
+    options->snapshots_are_past = true;
+    for (*at = 0; *at < count; ++*at) {
+        char **path = &paths[*at];
+        bool is_dated = are_below[*at] != is_live;
+        if (!is_dated && mounted_paths_is_past(*path))
+            return error_set(err, ERROR_INVALID,
+                             "is of the past, and another path is of the snapshot %s; name the "
+                             "paths in commands of their own",
+                             options->snapshots[0]);
+        if (is_dated && !(*path = mounted_paths_date(mounted, *path)))
+            return error_no_memory(err);
+    }
     return true;
 }
 
 bool mounted_paths_take(struct mounted_paths *mounted, char **paths, int count)
 {
     struct error why;
-    bool own = mounted->options.snapshot_count;
+    struct options *options = &mounted->options;
+    const char *variable = mounted_paths_variable(options);
+    bool own_server = options->profile || options->region || options->endpoint_url;
+    bool own = options->snapshot_count;
     bool *are_below = arena_array(&mounted->arena, (size_t)count + 1, sizeof *are_below);
+    int other = -1; /* the last path that is not in the mount */
     for (int i = 0; are_below && i < count; i++) {
         char *path = mounted_paths_translate(mounted, paths[i]);
         if (!path)
             return false;
         are_below[i] = mounted->is_below;
         paths[i] = path;
+        other = mounted->is_below ? other : i;
     }
-    if (are_below && (own || mounted_paths_mix(mounted, paths, are_below, count)))
+    if (are_below && (own || mounted->root.size == 0))
         return true;
-    error_no_memory(&why);
-    return mounted_paths_fail(mounted, paths[0], &why);
+    if (are_below && other >= 0 &&
+        mounted_paths_mix(mounted, variable, paths, are_below, count, &other, &why))
+        return true;
+    if (are_below && other < 0) { /* a command with its own server reads that instead */
+        options->snapshot_count = own_server ? 0 : options->snapshot_count;
+        return true;
+    }
+    if (!are_below)
+        error_no_memory(&why);
+    return mounted_paths_fail(mounted, paths[other < 0 ? 0 : other], &why);
 }

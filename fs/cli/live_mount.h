@@ -49,7 +49,8 @@ void mounted_paths_clean_up(struct mounted_paths *mounted);
 char *mounted_paths_translate(struct mounted_paths *mounted, const char *path);
 
 /* Translates each of COUNT paths. If the mount has snapshots, the other paths are of the present,
- * and not of the snapshots. False after a message. */
+ * and not of the snapshots. If it is live, the other paths are of DDBFS_SNAPSHOT. False after a
+ * message. */
 bool mounted_paths_take(struct mounted_paths *mounted, char **paths, int count);
 
 #endif

@@ -150,7 +150,7 @@ struct options {
     bool scan_limited;       /* --scan-limit was given */
     bool tables;             /* --tables was given */
     bool unattended;         /* no code may be requested at the terminal */
-    bool snapshots_are_past; /* the snapshots of a mount; other paths are of the present */
+    bool snapshots_are_past; /* beside paths of the present */
     bool below_mount;        /* paths are below a mount, whose snapshots are read, or none */
 };
 

@@ -209,6 +209,29 @@ def test_a_command_below_a_live_mount_reads_what_the_mount_reads(mount, ddbfs, f
     assert b'"growth-trial"' in ddbfs("cat", live / f"prod@at/2026-11-02/{SETTINGS}", cwd="/").stdout
 
 
+def test_paths_below_a_mount_and_others_have_sources_of_their_own(mount, ddbfs, file, tmp_path):
+    """Each path is read from its own source, or the command fails."""
+    old = write_state(tmp_path / "old.ddb", 0)
+    live = mount(map_file=live_map(tmp_path))
+    present, own = live / f"prod/{SETTINGS}", f"/prod/{SETTINGS}"
+    diff = ddbfs("diff", own, present, env={"DDBFS_SNAPSHOT": old}, expect=1).text
+    assert '-  "plan": "starter",' in diff and '+  "plan": "growth",' in diff
+    ddbfs("diff", own, present, expect=0)
+    for path in (live / f"prod@at/2026-11-02/{SETTINGS}", live / f"prod/{SETTINGS}@history/{FIRST}"):
+        refused = ddbfs("diff", own, path, env={"DDBFS_SNAPSHOT": old}, expect=2).stderr
+        assert "is of the past, and another path is of the snapshot" in refused
+    live.unmount()
+    of_file = tmp_path / "file.map.json"
+    server = '"profile": "controller", "region": "us-east-1", "snapshots": "past"'
+    of_file.write_text((tmp_path / "map.json").read_text("utf-8").replace(server, '"snapshot": "past/orders.ddb"'), "utf-8")
+    past = mount("--snapshot", old, map_file=of_file)
+    diff = ddbfs("diff", past / f"prod/{SETTINGS}", own, expect=1).text
+    assert '-  "plan": "starter",' in diff and '+  "plan": "growth",' in diff
+    ddbfs("diff", past / f"prod/{SETTINGS}", own, env={"DDBFS_SNAPSHOT": old, **NOWHERE}, expect=0)
+    refused = ddbfs("diff", past / f"prod/{SETTINGS}", own, env={"DDBFS_SNAPSHOT": file, **NOWHERE}, expect=2)
+    assert "is of DDBFS_SNAPSHOT, and another path is of the snapshots in the mount" in refused.stderr
+
+
 def test_status_names_the_snapshot(mount, file, ddbfs):
     snapshot = mount("--snapshot", file, env=NOWHERE)
     (row,) = [json.loads(line) for line in ddbfs("status", "--json").text.splitlines() if str(snapshot.root) in line]
