@@ -483,6 +483,35 @@ bool map_refuse_environment(const struct map *map, const char *name, struct erro
                      buf_text(&hint), buf_text(&names));
 }
 
+/* Whether paths of MODEL have values of its attribute NAME. */
+static bool map_model_asks_for(const struct model *model, const char *name)
+{
+    if (model_is_key(model, name))
+        return true;
+    for (const struct map_index *each = model->indexes; each; each = each->next)
+        if (model_is_index_key(each, name))
+            return true;
+    for (const struct map_param *each = model->params; each; each = each->next)
+        if (strcmp(each->name, name) == 0)
+            return true;
+    for (const struct map_pattern *each = model->patterns; each; each = each->next)
+        for (size_t i = 0; i < each->where_count; i++)
+            if (each->where[i].attribute && strcmp(each->where[i].attribute, name) == 0)
+                return true;
+    return false;
+}
+
+bool map_may_reveal(const struct map *map, struct span path)
+{
+    static const char by[] = "/by/";
+    bool names_value = path.size > 0 && memmem(path.data, path.size, by, sizeof by - 1) != NULL;
+    for (size_t i = 0; i < map->model_count; i++)
+        for (size_t k = 0; k < map->models[i]->secret_count; k++)
+            if (names_value || map_model_asks_for(map->models[i], map->models[i]->secrets[k]))
+                return true;
+    return false;
+}
+
 bool map_names_table(const struct map *map, const struct model *model, struct span table)
 {
     struct span base = span_text(model->base_name);

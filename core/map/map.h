@@ -68,6 +68,10 @@ void map_unref(const struct map *map);
 /* The model with the directory NAME; borrowed from the map. NULL for none. */
 const struct model *map_find_model(const struct map *map, struct span name);
 
+/* Whether PATH may have the value of a secret attribute in it: a key, an index, a condition or a
+ * part of a path of MAP is of such an attribute, or PATH names a value of any index. */
+bool map_may_reveal(const struct map *map, struct span path);
+
 /* The number of maps in this process: one, unless an old one is still referenced. */
 size_t map_count(void);
 

@@ -34,12 +34,27 @@ static void key_scan_unref_data(void *data)
     key_scan_unref(data);
 }
 
+/* A recording masks the key if it is a secret. */
+static void key_scan_name_secret(const struct place *place, struct read *read)
+{
+    struct span key = span_text(place->table->keys[0].attribute);
+    if (!model_is_secret(place->table, key))
+        return;
+    const char **secrets = arena_array(&read->arena, 1, sizeof *secrets);
+    if (secrets) {
+        secrets[0] = arena_text(&read->arena, key);
+        read->secrets = secrets;
+        read->secret_count = 1;
+    }
+}
+
 struct read *key_scan_read(const struct place *place)
 {
     struct read *read = read_new(READ_SCAN, place->table_name, NULL);
     if (!read)
         return NULL;
     read_add_attribute(read, span_text(place->table->keys[0].attribute));
+    key_scan_name_secret(place, read);
     if (!read_failed(read))
         return read;
     read_destroy(read);

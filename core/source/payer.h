@@ -89,7 +89,8 @@ struct payer_ops {
                                  struct payer_turn *turn, struct error *err);
     void (*give_back)(struct payer *payer, double units);
 
-    /* The user's path that the requests are sent for, borrowed; for recordings. May be NULL. */
+    /* The user's path that the requests are sent for, borrowed; for recordings: empty if it may
+     * have a secret in it. May be NULL. */
     struct span (*path)(const struct payer *payer);
 };
 

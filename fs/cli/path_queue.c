@@ -33,6 +33,7 @@ struct path_budget {
 struct path_payer {
     struct payer payer; /* first: a struct payer * is cast to this */
     struct path_budget *budget;
+    const struct tree *tree;
     const char *path; /* as typed */
 };
 
@@ -65,7 +66,9 @@ static void path_payer_release(struct payer *payer)
 
 static struct span path_payer_path(const struct payer *payer)
 {
-    return span_text(((const struct path_payer *)payer)->path);
+    const struct path_payer *of = (const struct path_payer *)payer;
+    struct span path = span_text(of->path);
+    return of->tree->show_secrets || !map_may_reveal(of->tree->map, path) ? path : span_text("");
 }
 
 /* False when memory ran out. */
@@ -75,7 +78,8 @@ static bool path_queue_add_payers(struct path_queue *queue)
         .charge = path_payer_charge, .release = path_payer_release, .path = path_payer_path};
     queue->payers = calloc((size_t)queue->count, sizeof *queue->payers);
     for (int i = 0; queue->payers && i < queue->count; i++)
-        queue->payers[i] = (struct path_payer){{&ops, 1}, &queue->budget, queue->paths[i]};
+        queue->payers[i] =
+            (struct path_payer){{&ops, 1}, &queue->budget, &queue->app->tree, queue->paths[i]};
     return queue->payers;
 }
 

@@ -212,7 +212,10 @@ static void account_end(struct account *account)
 
 static struct span account_on_path(const struct payer *payer)
 {
-    return buf_span(&((const struct account *)payer)->path);
+    const struct account *account = (const struct account *)payer;
+    const struct tree *tree = &account->tree;
+    struct span path = buf_span(&account->path);
+    return tree->show_secrets || !map_may_reveal(tree->map, path) ? path : span_text("");
 }
 
 static void account_on_release(struct payer *payer)

@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 
-from harness import mounts, runner
+from harness import mounts, places, runner
 
 SHOP = "prod/shops/cool-store.myshopify.com"
 SETTINGS = f"/{SHOP}/SETTINGS"
@@ -76,6 +76,23 @@ def test_no_secret_is_in_the_file(ddbfs, tmp_path):
     assert b"Authorization" not in file.read_bytes()
     ddbfs("cat", "--record", file, "--show-secrets", paths[0])
     assert secret in file.read_bytes()
+
+
+def test_no_path_with_a_secret_is_in_the_file(ddbfs, tmp_path):
+    file, secret = tmp_path / "incident.ddb", "a-token-in-a-path"
+    lines = (places.EXAMPLES / "ecommerce.map.json").read_text().splitlines()
+    example = json.loads("".join(line for line in lines if not line.strip().startswith("//")))
+    example["tables"]["shops"]["secret"] += ["system_account_id"]
+    del example["tables"]["shops"]["links"]
+    (tmp_path / "map.json").write_text(json.dumps(example))
+    raw = f"/tables/prod-ShopifyEntitiesTable/by/GSI_SystemAccountId/{secret}"
+    for path in (raw, f"/prod/shops/by-account/{secret}", f"/prod/shops/by-account/{secret}/SETTINGS"):
+        ddbfs("--map", tmp_path / "map.json", "ls", "--record", file, path, expect=None)
+    kinds = {kind for (kind,) in rows_of(file, "SELECT kind FROM responses")}
+    assert {"table", "query", "items"} <= kinds
+    assert secret.encode() not in file.read_bytes()
+    ddbfs("--map", tmp_path / "map.json", "ls", "--record", file, "--show-secrets", raw, expect=None)
+    assert secret.encode() in file.read_bytes()
 
 
 @pytest.fixture
