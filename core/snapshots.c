@@ -21,17 +21,18 @@ struct open_files {
     char *name; /* owned: of the file or folder; NULL: those of the command line */
     struct snapshot_store *store; /* owned; NULL: REPLAY has the file */
     struct replay *replay;        /* a reference; of a recording, else NULL */
+    struct stat seen;             /* of the recording, when it was opened */
     int64_t looked_ms;            /* when files were last looked for, on the loop's clock */
     struct list_node node;
 };
 
 /* The state of files at a moment. */
 struct open_moment {
-    struct open_files *files;
-    int64_t moment_ms;     /* INT64_MAX: the newest state */
-    char *environment;     /* owned: its name, if the files are a recording; else NULL */
-    struct source *source; /* owned */
-    bool is_kept;          /* a reference to SOURCE */
+    struct open_files *files; /* NULL: these were opened again */
+    int64_t moment_ms;        /* INT64_MAX: the newest state */
+    char *environment;        /* owned: its name, if the files are a recording; else NULL */
+    struct source *source;    /* owned */
+    bool is_kept;             /* a reference to SOURCE */
     struct list_node node;
 };
 
@@ -136,8 +137,11 @@ static bool snapshots_open_store(struct open_files *files,
         return error_set(err, ERROR_INVALID,
                          "a recording is read alone, and %zu files are named; name it once",
                          store->file_count);
-    if (is_recording)
+    if (is_recording && stat(store->files[0], &files->seen) == 0)
         files->replay = replay_open(store->files[0], store->loop, err);
+    else if (is_recording)
+        error_set(err, ERROR_REPLACED, "the recording %s was removed while it was opened",
+                  store->files[0]);
     else
         files->store = snapshot_store_open(store, err);
     return files->replay || files->store;
@@ -176,12 +180,49 @@ static struct open_files *snapshots_open_files(struct snapshots *snapshots, cons
     return files;
 }
 
+static void snapshots_forget_sources(struct snapshots *snapshots, const struct open_files *files)
+{
+    LIST_EACH (struct open_moment, each, &snapshots->sources, node) {
+        if (each->files != files)
+            continue;
+        each->files = NULL;
+        snapshots->kept -= each->is_kept;
+        if (each->is_kept)
+            source_unref(each->source);
+        each->is_kept = false;
+    }
+}
+
+/* Opens a recording again that has been replaced, or has further responses. */
+static bool snapshots_reopen_recording(struct snapshots *snapshots, struct open_files *files,
+                                       struct error *err)
+{
+    const char *name = files->name ? files->name : snapshots->options.files[0];
+    struct stat now;
+    if (stat(name, &now) != 0)
+        return error_set(err, ERROR_REPLACED, "the recording %s was removed", name);
+    if (now.st_dev == files->seen.st_dev && now.st_ino == files->seen.st_ino &&
+        now.st_size == files->seen.st_size && now.st_mtim.tv_sec == files->seen.st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == files->seen.st_mtim.tv_nsec)
+        return true;
+    struct replay *replay = replay_open(name, snapshots->options.loop, err);
+    if (!replay)
+        return false;
+    snapshots_forget_sources(snapshots, files);
+    replay_unref(files->replay);
+    files->replay = replay;
+    files->seen = now;
+    return true;
+}
+
 /* Reads of a file that can't be read again fail, and others do not. */
 static void snapshots_refresh(struct snapshots *snapshots, struct open_files *files)
 {
     struct error why;
     files->looked_ms = loop_now_ms(snapshots->options.loop);
-    if (files->store && !snapshot_store_refresh(files->store, &why))
+    bool ok = files->store ? snapshot_store_refresh(files->store, &why)
+                           : snapshots_reopen_recording(snapshots, files, &why);
+    if (!ok)
         log_line(snapshots->options.log, LOG_LEVEL_ERROR, "a snapshot can't be read again: %s",
                  why.text);
 }

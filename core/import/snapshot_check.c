@@ -160,7 +160,7 @@ static bool snapshot_check_moments(struct snapshot_check *check)
     statement_end(find);
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     buf_printf(&text, "the counts of %u moment%s are right", count, count == 1 ? "" : "s");
-    if (step == STATEMENT_DONE && check->faults == faults)
+    if (count > 0 && step == STATEMENT_DONE && check->faults == faults)
         snapshot_check_prove(check, buf_text(&text));
     return step == STATEMENT_DONE;
 }
@@ -239,7 +239,7 @@ static bool snapshot_check_items(struct snapshot_check *check)
     buf_printf(&text, "%" PRIu64 " version%s of items %s valid, and %s the keys that the table has",
                count, count == 1 ? "" : "s", count == 1 ? "is" : "are",
                count == 1 ? "has" : "have");
-    if (step == STATEMENT_DONE && check->faults == faults)
+    if (count > 0 && step == STATEMENT_DONE && check->faults == faults)
         snapshot_check_prove(check, buf_text(&text));
     return step == STATEMENT_DONE;
 }

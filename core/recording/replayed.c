@@ -532,7 +532,8 @@ static bool replay_check_file(const struct replay_file *file, struct error *err)
         status.st_ino == file->inode)
         return true;
     return error_set(err, ERROR_REPLACED,
-                     "the recording %s was replaced or removed while it was open; mount it again",
+                     "the recording %s was replaced or removed while it was open; send SIGHUP to "
+                     "the mount to read the new one, or wait a minute",
                      file->name);
 }
 

@@ -359,3 +359,29 @@ def test_tables_without_a_map_are_recorded(ddbfs, replay, tmp_path):
     past = replay(file)
     assert [past("cat", "--no-map", each).stdout for each in (path, schema)] == texts
     assert past("ls", "--no-map", "/tables", expect=1).stderr.count("is not in the recording") == 1
+
+
+def test_sighup_reads_a_recording_again(mount, ddbfs, tmp_path):
+    file = tmp_path / "incident.ddb"
+    ddbfs("cat", "--record", file, SETTINGS)
+    past = mount("--snapshot", file)
+    with pytest.raises(OSError) as error:
+        (past / f"{SHOP}/API_KEY").read_bytes()
+    assert error.value.errno == errno.ENODATA
+    with sqlite3.connect(file) as database:  # as if it had been earlier
+        database.execute("UPDATE responses SET at_ms = at_ms - 60000")
+        database.execute("UPDATE items_1 SET from_ms = from_ms - 60000")
+    ddbfs("cat", "--record", file, f"/{SHOP}/API_KEY")
+    past.signal(signal.SIGHUP)
+    mounts.wait_until(lambda: len(os.listdir(past / "prod@at")) == 2, "the further moment")
+    earlier = min(os.listdir(past / "prod@at"))
+    assert b"api_key" in (past / f"{SHOP}/API_KEY").read_bytes()
+    other = tmp_path / "other.ddb"
+    ddbfs("ls", "--record", other, f"/{SHOP}")
+    other.rename(file)
+    with pytest.raises(OSError) as error:
+        os.listdir(past / "prod/shops/other-shop")
+    assert error.value.errno == errno.ESTALE and "send SIGHUP" in past.log()
+    past.signal(signal.SIGHUP)
+    mounts.wait_until(lambda: earlier not in os.listdir(past / "prod@at"), "the other recording")
+    assert len(os.listdir(past / SHOP)) > 5
