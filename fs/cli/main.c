@@ -39,7 +39,7 @@ const struct command commands[] = {
     {"top", "[-n N] [MOUNTPOINT]", "show the RCU and requests of each program in a mount",
      "ddbfs top /mnt", top_command, WORD_FOLDER, WORD_ANY},
     {"check", "[OPTION…] [MAP [PATH…] | FILE.ddb]",
-     "check a map, and compare it with tables and items; or check a snapshot",
+     "check a map against tables and items, or a snapshot",
      "ddbfs check my.map.json /prod/shops/cool-store.myshopify.com", check_command, WORD_FILE,
      WORD_PATH},
     {"map", "[--from FILE|--sample PATH|N] [TABLE…]",
