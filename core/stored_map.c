@@ -1,29 +1,22 @@
 #include "core/stored_map.h"
 
-#include <stdio.h>
-#include <sys/stat.h>
-
 #include "core/snapshot/schema.h"
 
-/* The first bytes of a database, with the NUL. A pipe is no database, and is not read here. */
-static bool stored_map_is_database(const char *file)
+/* SQLite opens and closes the file, since any other close would drop the locks of its readers. A
+ * pipe is no database, and is not read here. */
+static bool stored_map_is_database(const char *file, enum database_mode mode)
 {
-    static const char magic[] = "SQLite format 3";
-    char start[sizeof magic] = "";
-    struct stat status;
-    FILE *stream = stat(file, &status) == 0 && S_ISREG(status.st_mode) ? fopen(file, "re") : NULL;
-    if (!stream)
-        return false;
-    bool is_database = fread(start, 1, sizeof start, stream) == sizeof start &&
-                       memcmp(start, magic, sizeof magic) == 0;
-    fclose(stream);
-    return is_database;
+    struct error why = {0};
+    struct database *database = database_open(file, mode, &why);
+    database_close(database);
+    return database || why.kind == ERROR_TIMED_OUT || why.kind == ERROR_BAD_ANSWER;
 }
 
 /* Appends the map of the snapshot FILE. */
-static bool stored_map_read(const char *file, struct buf *out, struct error *err)
+static bool stored_map_read(const char *file, enum database_mode mode, struct buf *out,
+                            struct error *err)
 {
-    struct database *database = database_open(file, DATABASE_READ, err);
+    struct database *database = database_open(file, mode, err);
     struct statement *find =
         database && schema_check(database, err)
             ? database_prepare(database, "SELECT value FROM about WHERE name = 'map'", err)
@@ -45,21 +38,30 @@ bool stored_map_is_in(const char *file)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     struct error ignored;
-    return stored_map_is_database(file) && stored_map_read(file, &text, &ignored);
+    return stored_map_is_database(file, DATABASE_READ) &&
+           stored_map_read(file, DATABASE_READ, &text, &ignored);
+}
+
+static const struct map *stored_map_parse(const char *file, enum database_mode mode,
+                                          struct findings *findings, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    return stored_map_read(file, mode, &text, err) ? map_parse(file, buf_span(&text), findings, err)
+                                                   : NULL;
 }
 
 const struct map *stored_map_load(const char *file, const char *folder, struct findings *findings,
                                   struct error *err)
 {
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    if (!stored_map_is_database(file))
-        return map_load(file, folder, findings, err);
-    return stored_map_read(file, &text, err) ? map_parse(file, buf_span(&text), findings, err)
-                                             : NULL;
+    return stored_map_is_database(file, DATABASE_READ)
+               ? stored_map_parse(file, DATABASE_READ, findings, err)
+               : map_load(file, folder, findings, err);
 }
 
+/* The loop does not wait for a writer. */
 const struct map *stored_map_load_again(const char *file, struct error *err)
 {
-    return stored_map_is_database(file) ? stored_map_load(file, NULL, NULL, err)
-                                        : map_load_again(file, err);
+    return stored_map_is_database(file, DATABASE_READ_NOW)
+               ? stored_map_parse(file, DATABASE_READ_NOW, NULL, err)
+               : map_load_again(file, err);
 }

@@ -9,6 +9,7 @@
 #include "core/snapshot/schema.h"
 #include "core/snapshot/sort_text.h"
 #include "core/source/table_description.h"
+#include "core/stored_map.h"
 #include "tests/unit/check.h"
 
 static char folder[] = "/tmp/ddbfs-snapshot-XXXXXX";
@@ -206,6 +207,7 @@ static void another_opening_keeps_the_locks_of_a_reader(void)
     struct database *other = database_open(file, DATABASE_READ_NOW, &err);
     CHECK(other && schema_check(other, &err));
     database_close(other);
+    CHECK(!stored_map_is_in(file));
     CHECK(!file_is_free_for_others(file));
     statement_end(rows);
     database_close(database);
