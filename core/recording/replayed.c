@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "core/base/instant.h"
+#include "core/item/item_fault.h"
 #include "core/recording/recorded_key.h"
 #include "core/recording/recording_file.h"
 #include "core/snapshot/schema.h"
@@ -256,13 +257,29 @@ static bool replay_refuse_content(const struct replay_file *file, struct error *
                      "%s is damaged: a recorded response is not valid; restore a copy", file->name);
 }
 
-static bool replay_fill_items(struct replayed *page, struct json array, struct error *err)
+/* Anyone may have changed the file. */
+static bool replay_check_item(const struct replay_file *file, struct json item, struct error *err)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf scratch = {0};
+    struct item_fault fault;
+    bool tight;
+    if (item_is_valid(item, &scratch, &tight, &fault))
+        return true;
+    return strcmp(fault.what, "out of memory") == 0 ? error_no_memory(err)
+                                                    : replay_refuse_content(file, err);
+}
+
+static bool replay_fill_items(const struct replay_file *file, struct replayed *page,
+                              struct json array, bool is_typed, struct error *err)
 {
     page->items = arena_array(&page->arena, json_count(array), sizeof *page->items);
     if (!page->items && json_count(array) > 0)
         return error_no_memory(err);
-    for (struct json each = json_first(array); json_present(each); each = json_next(each))
+    for (struct json each = json_first(array); json_present(each); each = json_next(each)) {
+        if (is_typed && !replay_check_item(file, each, err))
+            return false;
         page->items[page->item_count++] = each;
+    }
     return true;
 }
 
@@ -297,7 +314,7 @@ static bool replay_fill(const struct replay_file *file, enum read_kind kind, str
     if (kind == READ_TABLES)
         return replay_fill_names(page, root, err);
     if (is_list)
-        return replay_fill_items(page, root, err);
+        return replay_fill_items(file, page, root, kind != READ_BACKUPS, err);
     page->description = json_raw(root);
     if (kind == READ_TABLE)
         page->table = table_description_read(root, &page->arena);
@@ -414,6 +431,27 @@ struct replay_state {
     int64_t since_ms;
 };
 
+/* The text of a version is one item with KEY. */
+static bool replay_check_version(const struct replay_file *file, const struct key *key,
+                                 struct span text, struct error *err)
+{
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct span names[KEY_MAX_BASE_ATTRIBUTES];
+    struct json_fault fault = {0};
+    struct key found;
+    for (size_t i = 0; i < key->count; i++)
+        names[i] = key->attributes[i].name;
+    if (!json_parse(&doc, text, JSON_STRICT, &fault))
+        return strcmp(fault.what, "out of memory") == 0 ? error_no_memory(err)
+                                                        : replay_refuse_content(file, err);
+    bool has_key = recorded_key_read(names, key->count, json_root(&doc), &arena, &found) &&
+                   key_compare(&found, key) == 0;
+    if (arena.failed)
+        return error_no_memory(err);
+    return has_key || replay_refuse_content(file, err);
+}
+
 /* Looks for the item of KEY in table NUMBER; a newer state than STATE's replaces TEXT. */
 static bool replay_read_version(struct replay_file *file, const struct replay_request *request,
                                 const struct key *key, int64_t number, struct replay_state *state,
@@ -437,14 +475,17 @@ static bool replay_read_version(struct replay_file *file, const struct replay_re
     } else {
         error_no_memory(err);
     }
-    if (step == STATEMENT_ROW &&
+    bool ok = step != STATEMENT_FAILED;
+    if (step == STATEMENT_ROW)
+        ok = replay_check_version(file, key, statement_text(find, 0), err);
+    if (ok && step == STATEMENT_ROW &&
         (!state->is_known || statement_integer(find, 1) > state->since_ms)) {
         *state = (struct replay_state){true, true, statement_integer(find, 1)};
         buf_truncate(text, 0);
         buf_add_span(text, statement_text(find, 0));
     }
     statement_end(find);
-    return step != STATEMENT_FAILED;
+    return ok;
 }
 
 /* The state of the whole item of KEY, from all sources of the environment. */

@@ -587,7 +587,8 @@ static void damaged_responses_are_errors(void)
 {
     static const char *const cases[] = {
         "UPDATE bodies SET content = '{'", "UPDATE bodies SET content = '{}'",
-        "UPDATE bodies SET content = ''", "UPDATE responses SET body = 77"};
+        "UPDATE bodies SET content = ''", "UPDATE responses SET body = 77",
+        "UPDATE bodies SET content = '[{\"pk\":1}]'"};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         CLEAN_UP(scene_clean_up) struct scene scene;
         open_scene(&scene);
@@ -595,6 +596,25 @@ static void damaged_responses_are_errors(void)
         CHECK(stop_recording(&scene));
         run_sql(scene.file, cases[i]);
         replay(&scene, query_of("x"), 0);
+        CHECK_INT(scene.why.kind, ERROR_BAD_ANSWER);
+        CHECK_HAS(scene.why.text, "is damaged");
+    }
+}
+
+static void a_damaged_item_is_not_that_of_its_key(void)
+{
+    static const char *const cases[] = {"", "1", "{}", "{},{}", "{\"pk\":{\"S\":\"other\"}}"};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CLEAN_UP(scene_clean_up) struct scene scene;
+        CLEAN_UP(buf_clean_up) struct buf sql = {0};
+        open_scene(&scene);
+        live(&scene, item_of("x", "1"), 0);
+        CHECK(stop_recording(&scene));
+        replay(&scene, item_of("x", "1"), 0);
+        CHECK_INT(scene.why.kind, ERROR_NONE);
+        buf_printf(&sql, "UPDATE items_1 SET item = '%s'", cases[i]);
+        run_sql(scene.file, buf_text(&sql));
+        replay(&scene, item_of("x", "1"), 0);
         CHECK_INT(scene.why.kind, ERROR_BAD_ANSWER);
         CHECK_HAS(scene.why.text, "is damaged");
     }
@@ -689,6 +709,7 @@ static const struct check_test tests[] = {
     {"other_files_are_refused", other_files_are_refused},
     {"a_full_disk_stops_the_recording_alone", a_full_disk_stops_the_recording_alone},
     {"damaged_responses_are_errors", damaged_responses_are_errors},
+    {"a_damaged_item_is_not_that_of_its_key", a_damaged_item_is_not_that_of_its_key},
     {"damaged_files_crash_nothing", damaged_files_crash_nothing},
     {"a_file_that_is_replaced_is_read_no_more", a_file_that_is_replaced_is_read_no_more},
     {"environments_do_not_mix", environments_do_not_mix},
