@@ -29,8 +29,8 @@ static const char README_TIMES[] =
     "      the state at that moment, in the same directories as in the present\n\n"
     "Any date or time opens, and so does the beginning of one: 2026-11-02, 2026-11-02T06. The\n"
     "state is that of the newest snapshot or increment not later than the END of that year,\n"
-    "month, day, hour or minute: of all of 2026-11-02, say. Times are UTC, unless they have an\n"
-    "offset.\n\n"
+    "month, day, hour, minute or second: 2026-11-02 includes all of that day. Times are UTC,\n"
+    "unless they have an offset.\n\n"
     "An increment has the net changes of its window: a value that came and went between two\n"
     "moments is in none of them.\n\n"
     "The @info of an item or a listing names its snapshot. ITEM@history/ has an item's versions.\n";
