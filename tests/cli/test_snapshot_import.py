@@ -348,6 +348,16 @@ def test_change_that_does_not_fit_is_refused(importer, base, changes, why):
     assert why in message and ".json.gz: line " in message
 
 
+@pytest.mark.long
+def test_a_reader_that_holds_the_file_is_named(importer, base):
+    with sqlite3.connect(importer.folder / base) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM items_1").fetchall()
+        process = importer.start("--onto", base, window(importer, [(KEY, OTHER, ITEM)]))
+        told = process.communicate()[1].decode()
+    assert process.returncode == 1 and "another program reads or writes it; wait until that has ended" in told
+
+
 def test_deletion_of_a_missing_item_is_refused(importer, base):
     changes = [({**KEY, "sk": {"N": "2"}}, None, None)]
     message = importer.refuse("--onto", base, window(importer, changes, view="NEW_IMAGE"))
