@@ -252,7 +252,12 @@ static struct open_files *snapshots_find_files(struct snapshots *snapshots,
         snapshots_refresh(snapshots, each);
         return each;
     }
-    return snapshots_open_files(snapshots, name, err);
+    struct open_files *opened = snapshots_open_files(snapshots, name, err);
+    struct stat status;
+    if (!opened && name && stat(name, &status) != 0)
+        error_add(err, "; \"%s\" of the map's environment names it; correct the map, or create it",
+                  environment->snapshot ? "snapshot" : "snapshots");
+    return opened;
 }
 
 void snapshots_reload(struct snapshots *snapshots)

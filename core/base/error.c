@@ -90,7 +90,7 @@ static const struct {
          "name the trusted certificates: AWS_CA_BUNDLE, or ca_bundle in the profile"},
     [ERROR_NO_TABLE] = {"no-table", ENODEV, HUMAN, "compare the map with the account: ddbfs check"},
     [ERROR_NOT_STORED] = {"not-stored", ENODATA, HUMAN,
-                          "read it from the table itself, or from a file that has it"},
+                          "use a file that has it; ddbfs check FILE shows what a file has"},
     [ERROR_REPLACED] = {"replaced", ESTALE, RETRY,
                         "try again after a minute, or send SIGHUP to the mount"},
     [ERROR_BAD_ANSWER] =

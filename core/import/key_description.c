@@ -5,6 +5,9 @@
 #include "core/item/value.h"
 #include "core/json/writer.h"
 
+/* Names of tables in a message. */
+enum { NAMES_SHOWN = 5 };
+
 /* The object with a KeySchema in VALUE; absent without one. */
 static struct json key_description_find(struct json value, const char *table, size_t *count)
 {
@@ -27,16 +30,40 @@ static struct json key_description_find(struct json value, const char *table, si
     return found;
 }
 
+/* The names of the tables in VALUE, an array, as far as they are few. */
+static void key_description_write_names(struct json value, struct buf *out)
+{
+    size_t count = 0;
+    for (struct json each = json_first(value); json_present(each); each = json_next(each)) {
+        size_t is_table;
+        struct json found = key_description_find(each, NULL, &is_table);
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        if (!is_table || !json_read_string(json_member(found, "TableName"), &name))
+            continue;
+        if (++count > NAMES_SHOWN)
+            continue;
+        buf_add_text(out, count > 1 ? ", " : "");
+        buf_add_span(out, buf_span(&name));
+    }
+    if (count > NAMES_SHOWN)
+        buf_printf(out, " and %zu more", count - NAMES_SHOWN);
+}
+
 static bool key_description_take(const char *file, const char *table, struct json root,
                                  struct buf *out, struct error *err)
 {
     size_t count;
+    CLEAN_UP(buf_clean_up) struct buf names = {0};
     struct json found = key_description_find(root, table, &count);
+    if (count != 1 && json_is(root, JSON_ARRAY))
+        key_description_write_names(root, &names);
     if (count > 1)
-        return error_set(err, ERROR_INVALID, "%s describes several tables; name one: --table NAME",
-                         file);
-    if (count == 0 && table && json_is(root, JSON_ARRAY))
-        return error_set(err, ERROR_INVALID, "%s does not describe the table %s", file, table);
+        return error_set(err, ERROR_INVALID,
+                         "%s describes several tables; name one: --table NAME; it has %s", file,
+                         buf_text(&names));
+    if (count == 0 && table && names.size > 0)
+        return error_set(err, ERROR_INVALID, "%s does not describe the table %s; it has %s", file,
+                         table, buf_text(&names));
     if (count == 0)
         return error_set(err, ERROR_INVALID,
                          "%s describes no table: it has no KeySchema; write it with aws dynamodb "

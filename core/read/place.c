@@ -642,8 +642,9 @@ static bool place_find_version(struct place *place, struct span name,
         companion == COMPANION_NONE || companion == COMPANION_INFO || companion == COMPANION_TYPED;
     if (!has || !place_find_listed_time(place, base, options, &moment_ms))
         return error_set(err, ERROR_NOT_FOUND,
-                         "a version has the name that the listing of this directory shows, such as "
-                         "2026-11-02T06:00:00Z; its companions are @info and @typed");
+                         "the item has no version of this name; the listing of this directory "
+                         "has the names; a part of a time opens only below @at; the companions "
+                         "of a version are @info and @typed");
     place->kind = PLACE_VERSION;
     place->companion = companion;
     place->is_past = true;

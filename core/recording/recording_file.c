@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/item/item.h"
 #include "core/json/writer.h"
@@ -113,11 +114,17 @@ bool recording_file_check(struct database *database, bool *is_recording, struct 
 /* Creates the tables in an empty database; another one must be a recording. */
 static bool file_prepare(struct database *database, struct error *err)
 {
-    int64_t objects;
+    int64_t objects, application;
     bool is_recording;
     const char *file = database_file(database);
-    if (!database_read_integer(database, "SELECT count(*) FROM sqlite_schema", &objects, err))
+    if (!database_read_integer(database, "SELECT count(*) FROM sqlite_schema", &objects, err) ||
+        !database_read_integer(database, "PRAGMA application_id", &application, err))
         return false;
+    if (objects > 0 && application != SCHEMA_APPLICATION)
+        return error_set(err, ERROR_INVALID,
+                         "%s is a database of another application; --record needs a new file, or "
+                         "a recording",
+                         file);
     if (objects == 0) {
         chmod(file, FILE_OWNER_ONLY); /* of an empty file that existed */
         return schema_create(database, "recording", err) &&
@@ -186,6 +193,11 @@ struct recording_file *recording_file_open(const char *file, const struct record
         return NULL;
     }
     recording->database = database_open(file, DATABASE_CREATE, err);
+    if (!recording->database && err && err->kind == ERROR_INVALID && access(file, F_OK) == 0)
+        error_set(err, ERROR_INVALID,
+                  "%s is no recording, and no SQLite database; --record needs a new file, or a "
+                  "recording",
+                  file);
     /* Changed pages stay in memory until the end of the transaction, so that other programs can
      * read the file meanwhile. */
     bool ok =

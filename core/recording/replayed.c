@@ -204,8 +204,8 @@ const char *replay_file_name(const struct replay_file *file)
 static bool replay_refuse_unread(const struct replay_file *file, struct error *err)
 {
     return error_set(err, ERROR_NOT_STORED,
-                     "is not in the recording %s: it was not read while that was made; read the "
-                     "table itself, or another recording",
+                     "is not in the recording %s: it was not read while that was made; read "
+                     "it from the table itself",
                      file->name);
 }
 

@@ -38,7 +38,7 @@ static const struct database_fault {
     {SQLITE_NOTADB, ERROR_INVALID,
      "is not a snapshot: it is no SQLite database; make one with ddbfs import"},
     {SQLITE_CORRUPT, ERROR_BAD_ANSWER,
-     "is damaged; ddbfs check reports where; import it again, or restore a copy"},
+     "is damaged or cut short; import it again, or restore a copy"},
     {SQLITE_FULL, ERROR_NO_SPACE, "cannot grow: the disk is full; free space there"},
     {SQLITE_READONLY, ERROR_DENIED,
      "cannot be written: the file or its folder is read-only; use another folder"},

@@ -6,7 +6,7 @@
 #include "core/map/map.h"
 #include "core/sources.h"
 
-enum { DESCRIPTION_MOST = 16 << 20 };
+enum { DESCRIPTION_MOST = 16 << 20, NAMES_SHOWN = 5 /* in a message */ };
 
 static bool import_keys_are_live(const struct options *options)
 {
@@ -184,6 +184,24 @@ static const struct model *import_keys_find_model(const struct map *map, const c
     return NULL;
 }
 
+/* MAP is of --map. */
+static bool import_keys_refuse_map(const struct map *map, const char *table, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf names = {0};
+    for (size_t i = 0; i < map->model_count && i < NAMES_SHOWN; i++)
+        buf_printf(&names, "%s%s", i ? ", " : "", map->models[i]->base_name);
+    if (map->model_count > NAMES_SHOWN)
+        buf_printf(&names, " and %zu more", map->model_count - NAMES_SHOWN);
+    if (!table)
+        return error_set(err, ERROR_INVALID,
+                         "the sources do not name their table; add --table NAME; the map has %s",
+                         buf_text(&names));
+    return error_set(err, ERROR_INVALID,
+                     "the map does not have the table %s; it has %s; correct --table NAME, or add "
+                     "--keys pk:S,sk:N or --describe FILE",
+                     table, buf_text(&names));
+}
+
 static bool import_keys_refuse(const char *table, struct error *err)
 {
     return error_set(
@@ -207,6 +225,8 @@ bool import_keys_describe(struct import_keys *keys, const char *table, struct bu
     if (options->keys)
         return key_description_of_keys(options->keys, table, description, err);
     const struct model *model = import_keys_find_model(keys->app->map, table);
+    if (!model && options->map)
+        return import_keys_refuse_map(keys->app->map, table, err);
     if (!model)
         return import_keys_refuse(table, err);
     import_keys_write_model(model, table, description);

@@ -53,6 +53,8 @@ static void status_fill_cells(struct status_row *row, struct arena *arena, struc
     json_read_string(json_member(mount, "map"), &map);
     struct json snapshot = json_first(json_member(mount, "snapshots"));
     for (; json_present(snapshot); snapshot = json_next(snapshot)) {
+        if (json_string_is(snapshot, buf_span(&map)))
+            continue; /* it has the map, too */
         buf_add_text(&map, map.size ? ", " : "");
         json_read_string(snapshot, &map);
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -467,6 +468,20 @@ static bool daemon_refuse_snapshots(void)
     return false;
 }
 
+static void daemon_refuse_operands(int count, char **operands)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct stat status;
+    const char *file = NULL;
+    for (int i = 0; i < count && !file; i++)
+        if (stat(operands[i], &status) == 0 && S_ISREG(status.st_mode))
+            file = operands[i];
+    buf_add_text(&text, "mount needs one mountpoint");
+    if (file)
+        buf_printf(&text, "; to mount the snapshot or recording %s: --snapshot %s", file, file);
+    app_usage(buf_text(&text), "mount");
+}
+
 int mount_command(const struct options *given, int argc, char **argv)
 {
     struct options options = *given;
@@ -481,6 +496,6 @@ int mount_command(const struct options *given, int argc, char **argv)
     if (argc == 1 && ok)
         return daemon_mount_at(&options, &mount, argv[0]);
     if (ok)
-        fprintf(stderr, "ddbfs: mount needs one mountpoint; see ddbfs mount --help\n");
+        daemon_refuse_operands(argc, argv);
     return EXIT_USAGE;
 }

@@ -152,7 +152,8 @@ def test_a_history_opens_exactly_the_listed_names(past):
     result = past("cat", f"{path}/{SECOND}", expect=3)
     assert f"did not change in the window that ends at {SECOND}" in result.stderr
     for name in ("2026-11-01", "2026-11-01T00:00:00", "2026-11-02T07:00:00Z", "x", FIRST + "@jsonl"):
-        past("cat", f"{path}/{name}", expect=3)
+        told = past("cat", f"{path}/{name}", expect=3).stderr
+        assert "the listing of this directory has the names" in told and SECOND not in told
 
 
 def test_a_deletion_is_an_empty_file_that_its_info_explains(past):

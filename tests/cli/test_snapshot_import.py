@@ -416,8 +416,8 @@ def test_existing_file_is_replaced_only_with_yes(importer, base):
     (["--describe", "none", "lines", "x.ddb"], "none can't be opened"),
     (["--describe", "lines", "lines", "x.ddb"], "lines describes no table: it has no KeySchema"),
     (["--describe", "empty", "lines", "x.ddb"], "empty is no JSON"),
-    (["--describe", "several.json", "lines", "x.ddb"], "describes several tables; name one: --table NAME"),
-    (["--describe", "several.json", "--table", "Z", "lines", "x.ddb"], "does not describe the table Z"),
+    (["--describe", "several.json", "lines", "x.ddb"], "several tables; name one: --table NAME; it has X, Y"),
+    (["--describe", "several.json", "--table", "Z", "lines", "x.ddb"], "does not describe the table Z; it has X, Y"),
     (["--describe", "broken.json", "lines", "x.ddb"], "the description of the table X is not valid"),
     (["--describe", "live", "lines", "x.ddb"], "the sources do not name their table; add --table NAME"),
     (["--keys", "id", "--table", "T", "lines", "x.ddb"], "--keys id names no key"),
@@ -457,7 +457,9 @@ def test_map_has_the_keys(importer):
     by_name = lambda all: {each["IndexName"]: each["KeySchema"] for each in all}  # noqa: E731
     assert by_name(description["GlobalSecondaryIndexes"]) == by_name(table["GlobalSecondaryIndexes"])
     message = importer.refuse("--map", places.EXAMPLES / "ecommerce.map.json", "--table", "None", lines, "y.ddb")
-    assert "the keys of the table None are not known" in message
+    assert "the map does not have the table None; it has EcomIndexer" in message
+    message = importer.refuse("--map", places.EXAMPLES / "ecommerce.map.json", lines, "y.ddb")
+    assert "add --table NAME; the map has EcomIndexer" in message and "--describe" not in message
 
 
 @rows("words", [[*KEYS, "-", "x.ddb"], [*KEYS, "--onto", "old.ddb", "-"]], ids=["new", "onto"])
@@ -605,6 +607,9 @@ def test_check_finds_damaged_pages(importer):
     content[-8000:-7000] = bytes(1000)
     path.write_bytes(content)
     assert "the database is damaged: " in check(importer, "x.ddb", 1)
+    (importer.folder / "half.ddb").write_bytes((importer.folder / "x.ddb").read_bytes()[:6000])
+    told = check(importer, "half.ddb", 1)
+    assert "is damaged or cut short; import it again" in told or "is cut short: " in told, told
     path.write_bytes(bytes(content[:-9000]))
     assert "x.ddb" in check(importer, "x.ddb", 1)
 

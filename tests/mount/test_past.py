@@ -129,6 +129,9 @@ def test_the_past_beside_the_live_tables(mount, file, tmp_path, ddbfs):
     assert "starter" in result.text
     with pytest.raises(FileNotFoundError):
         os.stat(live / "staging@at")
+    none = live_map(tmp_path, '"snapshots": "nofolder"')
+    told = ddbfs("--map", none, "ls", "/prod@at", expect=1).stderr
+    assert 'nofolder cannot be opened: No such file or directory; "snapshots" of the map' in told
 
 
 def test_sighup_finds_new_files(mount, file, tmp_path):

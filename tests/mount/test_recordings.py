@@ -61,7 +61,9 @@ def test_only_a_recording_or_a_new_file_is_written(ddbfs, tmp_path):
     text.write_text("important " * 100)
     for file, reason in ((other, "another application"), (text, "no SQLite database")):
         before = file.read_bytes()
-        assert reason in ddbfs("cat", "--record", file, SETTINGS, expect=1).stderr
+        told = ddbfs("cat", "--record", file, SETTINGS, expect=1).stderr
+        assert reason in told and "--record needs a new file, or a recording" in told
+        assert "ddbfs import" not in told
         assert file.read_bytes() == before
     ddbfs("cat", "--record", tmp_path / "no/such/folder.ddb", SETTINGS, expect=1)
 
@@ -277,7 +279,11 @@ def test_the_same_bytes_and_listings_are_shown_without_a_server(mount, replay, t
             assert errno_of((past / path).read_bytes) == errno.ENODATA, path
         for path in ("prod/shops/e513a8-4.myshopify.com", "prod/jobs/by-index/shopify/other/all"):
             assert errno_of(lambda: os.listdir(past / path)) == errno.ENODATA, path
-        assert "is not in the recording" in past.errors()
+        (told, *_) = [line for line in past.errors().splitlines() if "is not in the recording" in line]
+        assert told.count("the table itself") == 1 and "ddbfs check FILE" in told
+        listed = past.ddbfs("status").text
+        assert listed.count(str(file)) == 1, listed
+        assert f"--snapshot {file}" in past.ddbfs("mount", file, tmp_path, expect=2).stderr
 
 
 def test_commands_read_a_recording(ddbfs, replay, tmp_path):
