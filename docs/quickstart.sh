@@ -40,11 +40,29 @@ daemon_lives() {
     echo "$MOUNT" | grep -qsF -f - /proc/[0-9]*/cmdline
 }
 
+# report PROBLEM: prints it, and the reason that hides all others, and fails.
+report() {
+    echo "quickstart: $1" >&2
+    free=$(df -Pk build 2>/dev/null | awk 'NR == 2 { print $4 }')
+    [ "${free:-1024}" -ge 1024 ] ||
+        echo "quickstart: the disk of $REPO/build is full; free some space, then repeat this command" >&2
+    return 1
+}
+
+# Why fusermount3, which has said so itself, could not unmount.
+why_mounted() {
+    if [ -e /etc/mtab ]; then
+        echo "if $MOUNT is in use, leave it (cd) and close its files, then repeat this command"
+    else
+        echo "fusermount3 needs /etc/mtab; as root: ln -s /proc/self/mounts /etc/mtab; then repeat this command"
+    fi
+}
+
 # Also unmounts a mount whose daemon has died. A live daemon ends a moment later.
 unmount() {
     is_mounted || return 0
     fusermount3 -u "$MOUNT" || {
-        echo "quickstart: $MOUNT is in use; leave it (cd) and close its files, then repeat this command" >&2
+        echo "quickstart: $(why_mounted)" >&2
         return 1
     }
     tries=50
@@ -66,27 +84,33 @@ needs() {
     [ -z "$WITH_SERVER" ] || sh docs/examples/load_demo.sh --is-here || echo "npm:npm ca-certificates"
 }
 
+run_build() {
+    [ -f build/build.ninja ] || {
+        echo "   meson looks for the compiler and the libraries."
+        meson setup build --buildtype=release >build/quickstart.log 2>&1 || return 1
+    }
+    echo "   ninja compiles; on two processors, a first build takes about 15 s."
+    ninja -C build fs/ddbfs >>build/quickstart.log 2>&1
+}
+
 build() {
     mkdir -p build
-    {
-        [ -f build/build.ninja ] || meson setup build --buildtype=release
-    } >build/quickstart.log 2>&1 && ninja -C build fs/ddbfs >>build/quickstart.log 2>&1 && return 0
+    : >build/quickstart.log
+    run_build && return 0
     tail -n 40 build/quickstart.log >&2
-    echo "quickstart: the build failed; the complete log is build/quickstart.log" >&2
-    return 1
+    report "the build failed; the complete log is build/quickstart.log"
 }
 
 start_server() {
     sh docs/examples/load_demo.sh --background >build/quickstart.log && return 0
-    echo "quickstart: ddbfs is built ($DDBFS --help), but the demo server did not start" >&2
-    return 1
+    report "ddbfs is built ($DDBFS --help), but the demo server did not start"
 }
 
 # show WHY COMMAND: prints the command and the beginning of its output.
 show() {
     echo "# $1"
     echo "\$ $2"
-    eval "$2" >build/quickstart.out
+    eval "$2" >build/quickstart.out || report "the command above failed"
     sed "${SHOWN_LINES}q" build/quickstart.out
     more=$(($(wc -l <build/quickstart.out) - SHOWN_LINES))
     [ $more -le 0 ] || echo "  … ($more more lines)"
@@ -95,7 +119,11 @@ show() {
 
 # In /tmp, another user may have made a folder or a link of this name.
 make_mountpoint() {
-    mkdir -m 700 "$MOUNT" 2>/dev/null && return 0
+    reason=$(mkdir -m 700 "$MOUNT" 2>&1) && return 0
+    if [ ! -L "$MOUNT" ] && [ ! -e "$MOUNT" ]; then
+        echo "   $reason" >&2
+        return 1
+    fi
     [ ! -L "$MOUNT" ] && [ "$(stat -c '%u %a %F' "$MOUNT")" = "$(id -u) 700 directory" ] && return 0
     echo "   $MOUNT belongs to another user or is open to others; remove it and start again." >&2
     return 1
@@ -174,6 +202,7 @@ prepare_snapshot() {
     echo "2. Importing sample data into the snapshot $SNAPSHOT."
     DDBFS=$DDBFS sh docs/examples/make_demo.sh $SNAPSHOT >build/quickstart.log 2>&1 || {
         cat build/quickstart.log >&2
+        report "ddbfs is built ($DDBFS --help), but $SNAPSHOT could not be made for the reason above"
         return 1
     }
     OPTIONS="--snapshot $SNAPSHOT"
@@ -200,8 +229,9 @@ for option in "$@"; do
     *) usage >&2 && exit 2 ;;
     esac
 done
-[ -n "$KEEP" ] || trap stop_all EXIT
-trap 'exit 1' INT TERM HUP
+# A reader such as head may have closed the output by then.
+[ -n "$KEEP" ] || trap 'stop_all >/dev/null' EXIT
+trap 'exit 1' INT TERM HUP PIPE
 
 # The names are words of their own on purpose.
 # shellcheck disable=SC2046
@@ -224,7 +254,7 @@ if [ -n "$KEEP" ]; then
     go_on
 else
     echo "The demo is unmounted now. To mount it again:"
-    echo "    mkdir -p ~/ddb && $DDBFS mount ${OPTIONS:---snapshot $SNAPSHOT} ~/ddb"
+    echo "    mkdir -p ~/ddbfs-demo && $DDBFS mount ${OPTIONS:---snapshot $SNAPSHOT} ~/ddbfs-demo"
 fi
 echo
 own_tables

@@ -23,9 +23,10 @@ esac
 case $DDBFS in
 */*) DDBFS=$(cd "$(dirname "$DDBFS")" && pwd)/${DDBFS##*/} ;;
 esac
-SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/ddbfs-demo.XXXXXX")
+# On the file system of FILE, so that FILE appears whole or not at all.
+SCRATCH=$(mktemp -d "$FILE.XXXXXX")
 trap 'rm -rf "$SCRATCH"' EXIT
-trap 'exit 1' INT TERM HUP
+trap 'exit 1' INT TERM HUP PIPE
 
 # Environment and text, one pair a line; the text may be empty.
 environments() {

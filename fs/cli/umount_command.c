@@ -115,6 +115,11 @@ static int umount_unmount(const char *mountpoint)
                 mountpoint, (unsigned)owner);
         return EXIT_FAILURE;
     }
+    if (!root && access("/etc/mtab", F_OK) != 0) {
+        fprintf(stderr, "ddbfs: fusermount3 needs /etc/mtab, which does not exist; as root: "
+                        "ln -s /proc/self/mounts /etc/mtab\n");
+        return EXIT_FAILURE;
+    }
     fprintf(stderr,
             "ddbfs: %s is busy; close its files and leave its directories, or unmount it when it "
             "is no longer used: fusermount3 -uz %s\n",

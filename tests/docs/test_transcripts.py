@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import load, mounts, packages, places, prompt, record_session, snapshots, transcripts
+from harness import load, mounts, packages, places, prompt, record_session, transcripts
 
 SHELL_GUIDE = (places.REPO / "docs/guides/shell.md").read_text("utf-8")
 
@@ -59,14 +59,15 @@ def test_guide_to_your_own_table_is_true(bash, mountpoint):
 
 
 def test_guide_to_yesterday_is_true(home, mountpoint, tmp_path, proxy):
-    """No line sends a request."""
+    """The guide makes its own snapshot. No line sends a request."""
     needs("jq")
     transcripts.add_ddbfs(home)
     text = text_of("docs/guides/look-at-yesterday.md")
     start = tmp_path / "yesterday"
     start.mkdir()
-    file = snapshots.sample(start / "orders.ddb")
-    bash = transcripts.Bash(home.environment({"TZ": "UTC", "DDBFS_SNAPSHOT": file}), tmp_path, start)
+    (start / "docs").symlink_to(places.REPO / "docs")
+    changes = {"TZ": "UTC", "DDBFS_MAP": None, "DDBFS_SNAPSHOT": start / "shops.ddb"}
+    bash = transcripts.Bash(home.environment(changes), tmp_path, start)
     assert len(list(transcripts.steps_of(text))) > 10
     assert transcripts.find_differences(text, bash, mountpoint, proxy) == []
     assert not mounts.is_mounted(mountpoint)

@@ -143,6 +143,16 @@ def test_the_quickstart_needs_no_server_and_no_network(tree, environment):
 
 
 @pytest.mark.xdist_group("quickstart")
+@pytest.mark.parametrize("signal", ["-", "''"], ids=["killed", "ignored"])
+def test_the_quickstart_ends_with_its_reader(tree, environment, signal):
+    """Whether the signal PIPE kills, as in a shell, or is ignored, as in some services."""
+    command = f"trap {signal} PIPE; sh {tree}/docs/quickstart.sh | grep -m 1 SETTINGS"
+    said = run(["sh", "-c", command], environment, timeout_s=600)
+    mountpoint = pathlib.Path(re.search(r"cat (/.*)/prod/shops", said)[1])
+    assert processes_of(mountpoint) == [] and not mountpoint.exists()
+
+
+@pytest.mark.xdist_group("quickstart")
 def test_the_quickstart_with_a_server_shows_the_same(tree, environment):
     check_session(run(["sh", tree / "docs/quickstart.sh", "--server"], environment, timeout_s=600), tree)
 
@@ -159,16 +169,52 @@ def test_the_quickstart_can_keep_its_mount(tree, environment):
     assert not mountpoint.exists() and processes_of(mountpoint) == []
 
 
+def copy_functions(tree, lines):
+    """Makes docs/try.sh in a new TREE: the functions of the quickstart, and then LINES."""
+    shutil.copytree(places.REPO / "docs", tree / "docs")
+    shutil.copytree(places.REPO / "tests", tree / "tests", ignore=LEFT_OUT)
+    script = (tree / "docs/quickstart.sh").read_text()
+    functions = script[: script.index('\nfor option in "$@"')]
+    (tree / "docs/try.sh").write_text(f"{functions}\n{lines}\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system")
+def test_a_missing_mtab_is_the_reason(tmp_path):
+    fail = "fusermount3() { echo failed to open /etc/mtab >&2; return 1; }"
+    copy_functions(tmp_path / "tree", f"is_mounted() {{ :; }}\n{fail}\nunmount")
+    (tmp_path / "empty").mkdir()
+    hidden = f"mount --bind {tmp_path}/empty /etc && sh {tmp_path}/tree/docs/try.sh"
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", hidden], env={"PATH": runner.PATH}, capture_output=True, text=True
+    )
+    assert done.returncode == 1 and "failed to open /etc/mtab\n" in done.stderr
+    assert "as root: ln -s /proc/self/mounts /etc/mtab" in done.stderr and "in use" not in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system")
+def test_a_full_disk_leaves_no_snapshot(tmp_path):
+    """The scratch folder is on the disk of the snapshot, and the message says what to do."""
+    tree, small = tmp_path / "tree", tmp_path / "tree/build"
+    copy_functions(tree, "DDBFS=$REAL_DDBFS\nprepare_snapshot")
+    small.mkdir()
+    mounted = f"mount -t tmpfs -o size=200k tmpfs {small} && sh {tree}/docs/try.sh; ls -A {small}"
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", mounted],
+        env={"PATH": runner.PATH, "REAL_DDBFS": places.program("DDBFS", "build-asan/fs/ddbfs", "build/fs/ddbfs")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.splitlines()[1:] == ["quickstart.log"], done
+    assert "could not be made for the reason above" in done.stderr
+    assert f"quickstart: the disk of {small} is full; free some space" in done.stderr
+
+
 def test_the_quickstart_mounts_on_nobody_else_s_folder(tmp_path):
     """The name of the folder in /tmp can be guessed."""
     tree = tmp_path / "tree"
-    shutil.copytree(places.REPO / "docs", tree / "docs")
-    shutil.copytree(places.REPO / "tests", tree / "tests", ignore=LEFT_OUT)
+    copy_functions(tree, "make_mountpoint && echo made || echo refused")
     number = subprocess.run(["cksum"], input=str(tree), capture_output=True, text=True).stdout.split()[0]
     mountpoint = pathlib.Path(f"/tmp/ddbfs-demo-{os.getuid()}-{number}")
-    script = (tree / "docs/quickstart.sh").read_text()
-    functions = script[: script.index('\nfor option in "$@"')]
-    (tree / "docs/try.sh").write_text(f"{functions}\nmake_mountpoint && echo made || echo refused\n")
     attempt = lambda: run(["sh", tree / "docs/try.sh"], {"PATH": runner.PATH})  # noqa: E731
     try:
         assert attempt() == "made\n" and mountpoint.stat().st_mode & 0o777 == 0o700

@@ -2,6 +2,7 @@
 are given to the other commands are told what they are called there."""
 
 import os
+import shutil
 import signal
 import subprocess
 
@@ -61,6 +62,27 @@ def test_that_of_somebody_else_stays(for_others, mount):
     )  # fmt: skip
     assert done.returncode == 1 and mounts.is_mounted(m.root)
     assert f"{m.root} was mounted by user 0; only that user or root can unmount it\n" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+@pytest.mark.skipif(not mounts.is_mounted("/"), reason="/ is no mount (a chroot)")
+def test_a_user_is_told_that_mtab_is_missing(for_others, tmp_path):
+    """fusermount3 unmounts for a user what /etc/mtab names."""
+    root, empty = tmp_path / "root", tmp_path / "empty"
+    root.mkdir()
+    empty.mkdir()
+    shutil.copy("/etc/passwd", empty)
+    others = for_others()
+    os.chown(root, 65534, 65534)
+    script = (
+        'user="setpriv --reuid=65534 --regid=65534 --clear-groups"; $user "$1" mount "$2" &&'
+        ' mount --bind "$3" /etc && $user "$1" umount "$2"; code=$?; umount /etc; umount "$2"; exit $code'
+    )
+    command = ["unshare", "-m", "sh", "-c", script, "sh", others.binary, root, empty]
+    done = subprocess.run(command, env=others.environment(), capture_output=True, text=True)
+    assert done.returncode == 1 and "failed to open /etc/mtab" in done.stderr, done
+    assert "ddbfs: fusermount3 needs /etc/mtab" in done.stderr and "busy" not in done.stderr
+    assert "ln -s /proc/self/mounts /etc/mtab\n" in done.stderr
 
 
 def test_what_is_no_mount_stays(mount, ddbfs, tmp_path):
