@@ -260,6 +260,11 @@ static struct open_files *snapshots_find_files(struct snapshots *snapshots,
     return opened;
 }
 
+bool snapshots_open_given(struct snapshots *snapshots, struct error *err)
+{
+    return snapshots->options.file_count == 0 || snapshots_find_files(snapshots, NULL, true, err);
+}
+
 void snapshots_reload(struct snapshots *snapshots)
 {
     LIST_EACH (struct open_files, each, &snapshots->files, node)

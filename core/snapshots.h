@@ -26,6 +26,9 @@ struct snapshots_options {
 struct snapshots *snapshots_new(const struct snapshots_options *options);
 void snapshots_destroy(struct snapshots *snapshots); /* NULL is fine */
 
+/* Opens the files of the command line, if there are any. False with ERR filled. */
+bool snapshots_open_given(struct snapshots *snapshots, struct error *err);
+
 /* Whether the items of PLACE come from a snapshot. */
 bool snapshots_have(const struct snapshots *snapshots, const struct place *place);
 

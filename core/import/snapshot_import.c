@@ -188,6 +188,11 @@ static bool import_name_table(struct import_run *run)
         run->table = arena_text(&run->arena, buf_span(&name));
     if (!run->table)
         return error_no_memory(run->err);
+    if (!table_name_is_valid(span_text(run->table)))
+        return error_set(run->err, ERROR_INVALID,
+                         "no table can have the name %s: names have 3 to 255 letters, digits, "
+                         "dots, hyphens and underscores; name it: --table NAME",
+                         run->table);
     bool is_same = span_is(buf_span(&name), run->table);
     if (is_same && run->table_id.size == 0)
         return true;
@@ -640,6 +645,15 @@ static bool import_execute(struct import_run *run)
     if (map && !snapshot_writer_set_fact(run->writer, "map", span_text(map), run->err))
         return false;
     return import_fill_result(run) && snapshot_writer_commit(run->writer, run->err);
+}
+
+bool snapshot_import_check_target(const char *file, struct error *err)
+{
+    return schema_is_in_header(file) ||
+           error_set(err, ERROR_INVALID,
+                     "%s exists and is no snapshot, and was not changed; the last word names the "
+                     "snapshot to write: FILE.ddb",
+                     file);
 }
 
 bool snapshot_import(const struct import_options *options, struct import_result *result,

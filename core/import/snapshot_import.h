@@ -54,6 +54,10 @@ struct import_result {
 
 void import_result_clean_up(struct import_result *result);
 
+/* Whether FILE, which exists and is not empty, is a snapshot that may be replaced. False with ERR
+ * filled. */
+bool snapshot_import_check_target(const char *file, struct error *err);
+
 /* Runs an import to its end. RESULT is to be cleaned up in either case. False with ERR filled; then
  * the file is as it was before. */
 bool snapshot_import(const struct import_options *options, struct import_result *result,

@@ -64,6 +64,20 @@ static bool snapshot_writer_make_temporary(struct snapshot_writer *writer, struc
     return false;
 }
 
+/* A recording is evidence: it holds responses of the service alone. */
+static bool snapshot_writer_check_kind(struct snapshot_writer *writer, struct error *err)
+{
+    int64_t count;
+    return database_read_integer(writer->database,
+                                 "SELECT count(*) FROM about WHERE name = 'kind' AND "
+                                 "value = 'recording'",
+                                 &count, err) &&
+           (count == 0 ||
+            error_set(err, ERROR_INVALID,
+                      "%s is a recording, and --onto would change it; import into another file",
+                      writer->file));
+}
+
 static bool snapshot_writer_open(struct snapshot_writer *writer,
                                  const struct snapshot_writer_options *options, struct error *err)
 {
@@ -77,10 +91,11 @@ static bool snapshot_writer_open(struct snapshot_writer *writer,
     if (!writer->database || !database_set_file(writer->database, writer->file, err))
         return false;
     database_watch(writer->database, options->watch, options->watch_arg);
-    return options->onto ? schema_check(writer->database, err) &&
-                               database_run(writer->database, old_file_settings, err)
-                         : database_run(writer->database, new_file_settings, err) &&
-                               schema_create(writer->database, "snapshot", err);
+    return options->onto
+               ? schema_check(writer->database, err) && snapshot_writer_check_kind(writer, err) &&
+                     database_run(writer->database, old_file_settings, err)
+               : database_run(writer->database, new_file_settings, err) &&
+                     schema_create(writer->database, "snapshot", err);
 }
 
 struct snapshot_writer *snapshot_writer_new(const struct snapshot_writer_options *options,

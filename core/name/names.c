@@ -8,6 +8,7 @@
 #include "core/map/entry_names.h"
 #include "core/map/listable.h"
 #include "core/name/name_draft.h"
+#include "core/source/table_description.h"
 
 /* Names that programs probe, and placeholders. */
 
@@ -888,19 +889,6 @@ bool names_write_attribute(struct span attribute, struct buf *out)
     return name_draft_write(&draft, out, NULL);
 }
 
-/* DynamoDB's own rule. Whatever else the service might take for a table, such as its ARN, would be
- * a second way to it. */
-static bool names_can_be_table(struct span name)
-{
-    bool ok = name.size >= 3 && name.size <= 255;
-    for (size_t i = 0; ok && i < name.size; i++) {
-        unsigned char c = (unsigned char)name.data[i];
-        bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-        ok = letter || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
-    }
-    return ok;
-}
-
 bool names_find_table(struct span name, struct buf *out, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf table = {0};
@@ -910,7 +898,7 @@ bool names_find_table(struct span name, struct buf *out, struct error *err)
     bool is_name = escape_decode(name, &table);
     if (table.failed)
         return error_no_memory(err);
-    if (!is_name || !names_can_be_table(buf_span(&table)))
+    if (!is_name || !table_name_is_valid(buf_span(&table)))
         return error_set(err, ERROR_NOT_FOUND,
                          "no table can have the name \"%.*s\": names have 3 to 255 letters, "
                          "digits, dots, hyphens and underscores",
@@ -934,7 +922,7 @@ static bool names_is_table(struct name_draft *draft, struct span name)
 bool names_check_table(struct span name, struct error *err)
 {
     char shown[120];
-    if (names_can_be_table(name))
+    if (table_name_is_valid(name))
         return true;
     printable_copy(shown, sizeof shown, name, "");
     return error_set(err, ERROR_BAD_ANSWER,

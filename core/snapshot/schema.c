@@ -1,8 +1,10 @@
 #include "core/snapshot/schema.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "core/base/ascii.h"
 
@@ -79,6 +81,19 @@ bool schema_check(struct database *database, struct error *err)
                          "%s is no complete snapshot: tables of it are missing; import it again",
                          file);
     return true;
+}
+
+bool schema_is_in_header(const char *file)
+{
+    static const char magic[] = "SQLite format 3", application[] = {'d', 'd', 'b', 'f'};
+    enum { APPLICATION_AT = 68 };
+    char header[APPLICATION_AT + sizeof application];
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t size = fd < 0 ? -1 : read(fd, header, sizeof header);
+    if (fd >= 0)
+        close(fd);
+    return size == (ssize_t)sizeof header && memcmp(header, magic, sizeof magic) == 0 &&
+           memcmp(header + APPLICATION_AT, application, sizeof application) == 0;
 }
 
 size_t schema_find_column(const struct schema_columns *columns, struct span attribute)

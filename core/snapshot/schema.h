@@ -16,6 +16,10 @@ bool schema_create(struct database *database, const char *kind, struct error *er
  * another application, or to a newer program, or it is damaged. */
 bool schema_check(struct database *database, struct error *err);
 
+/* Whether FILE begins as a snapshot or a recording does, also if the rest is damaged. It must not
+ * be open as a database in this process, which would lose its locks. */
+bool schema_is_in_header(const char *file);
+
 /* The key columns of a table: attribute I is in the column k(I + 1). Each attribute has one. */
 struct schema_columns {
     struct schema_column {

@@ -2,7 +2,18 @@
 
 #include <math.h>
 
+#include "core/base/ascii.h"
 #include "core/base/instant.h"
+
+bool table_name_is_valid(struct span name)
+{
+    bool ok = name.size >= 3 && name.size <= 255;
+    for (size_t i = 0; ok && i < name.size; i++) {
+        char c = name.data[i];
+        ok = ascii_is_letter(c) || ascii_is_digit(c) || c == '_' || c == '-' || c == '.';
+    }
+    return ok;
+}
 
 /* Copies the unescaped text. False when VALUE is no string. */
 static bool table_description_copy(struct arena *arena, struct json value, struct span *out)

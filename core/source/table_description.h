@@ -6,6 +6,10 @@
 #include "core/json/json.h"
 #include "core/source/source.h"
 
+/* DynamoDB's own rule for the names of tables. Whatever else the service might take for a table,
+ * such as its ARN, would be a second way to it. */
+bool table_name_is_valid(struct span name);
+
 /* Reads the object "Table" of a DescribeTable response into ARENA. Its global indexes come first.
  * NULL if a member is missing or not valid, or memory ran out (ARENA is failed then). The name of
  * the table is not checked. */

@@ -251,6 +251,15 @@ bool app_start(struct app *app, const struct options *options, const struct map 
     return true;
 }
 
+bool app_open_snapshots(struct app *app)
+{
+    struct error why;
+    bool ok = snapshots_open_given(sources_snapshots(app->sources), &why);
+    if (!ok)
+        app_report_error(app, NULL, &why);
+    return ok;
+}
+
 void app_show_progress(struct app *app)
 {
     app->progress = progress_start(app->loop, app->sources);

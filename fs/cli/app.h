@@ -38,6 +38,9 @@ enum {
  * called in either case. */
 bool app_init(struct app *app, const struct options *options, const char *map_file,
               size_t cache_bytes);
+/* Opens the snapshots of the options. False after a report: without one that can't be read, its map
+ * would be missing, too. */
+bool app_open_snapshots(struct app *app);
 /* With the map of app_look_for_map, or none. */
 bool app_init_any(struct app *app, const struct options *options, size_t cache_bytes);
 /* With MAP, whose reference is taken. False without a message if it is NULL. */

@@ -231,6 +231,8 @@ static bool import_check_target(const struct options *options, const char *file,
     if (!S_ISREG(status.st_mode))
         return error_set(err, ERROR_INVALID,
                          "%s is no regular file; name the snapshot to write last", file);
+    if (status.st_size > 0 && !snapshot_import_check_target(file, err))
+        return false;
     return options->yes ||
            error_set(err, ERROR_INVALID,
                      "%s exists already, and was not changed; to add increments or a table: "

@@ -379,7 +379,8 @@ int path_queue_command(const struct options *options, char **paths, int count, i
     path_budget_init(&queue.budget, options);
     mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
     mallopt(M_TRIM_THRESHOLD, FREE_MEMORY);
-    bool ready = app_init_any(&app, &mounted.options, COMMAND_CACHE_BYTES);
+    bool ready =
+        app_init_any(&app, &mounted.options, COMMAND_CACHE_BYTES) && app_open_snapshots(&app);
     if (ready && !path_queue_add_payers(&queue)) {
         struct error why;
         error_no_memory(&why);

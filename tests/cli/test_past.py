@@ -289,6 +289,19 @@ def test_a_file_that_is_missing_is_an_error_with_its_name(ddbfs, proxy):
     assert "/no/such.ddb" in result.stderr and not proxy.ops
 
 
+def test_without_a_map_a_file_that_cannot_be_read_is_the_error(ddbfs, file, tmp_path, proxy):
+    """Not that there is no map, which the file may contain."""
+    cut = tmp_path / "cut.ddb"
+    cut.write_bytes(file.read_bytes()[:9000])
+    for name, why in ((tmp_path / "none.ddb", "No such file"), (tmp_path / "none", "No such file"), (cut, "is damaged")):
+        for path in ("/", "/prod", "/tables"):
+            for words, env in ((("--snapshot", name), {}), ((), {"DDBFS_SNAPSHOT": name})):
+                env = {"DDBFS_MAP": None, "XDG_CONFIG_HOME": tmp_path, **NOWHERE, **env}
+                message = ddbfs(*words, "ls", path, env=env, expect=1).stderr
+                assert str(name) in message and why in message and "without a map" not in message
+    assert not proxy.ops
+
+
 def test_a_folder_is_all_snapshots_in_it(ddbfs, file, proxy):
     (file.parent / "notes.txt").write_text("no snapshot")
     assert times_of(ddbfs("--snapshot", file.parent, "ls", "/prod@at")) == [THIRD, SECOND, FIRST]

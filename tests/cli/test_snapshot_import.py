@@ -418,16 +418,17 @@ def test_existing_file_is_replaced_only_with_yes(importer, base):
     (["--describe", "empty", "lines", "x.ddb"], "empty is no JSON"),
     (["--describe", "several.json", "lines", "x.ddb"], "several tables; name one: --table NAME; it has X, Y"),
     (["--describe", "several.json", "--table", "Z", "lines", "x.ddb"], "does not describe the table Z; it has X, Y"),
-    (["--describe", "broken.json", "lines", "x.ddb"], "the description of the table X is not valid"),
+    (["--describe", "broken.json", "lines", "x.ddb"], "the description of the table Things is not valid"),
     (["--describe", "live", "lines", "x.ddb"], "the sources do not name their table; add --table NAME"),
     (["--keys", "id", "--table", "T", "lines", "x.ddb"], "--keys id names no key"),
+    (["--keys", "id:S", "--table", "T", "lines", "x.ddb"], "no table can have the name T: names have 3 to 255 letters"),
     (["--keys", "id:X", "--table", "T", "lines", "x.ddb"], "the types are S, N and B"),
     (["--keys", "id:S,id:S", "--table", "T", "lines", "x.ddb"], "names no key"),
     (["--keys", "id:S,", "--table", "T", "lines", "x.ddb"], "names no key"),
     (["--keys", "id:S", "lines", "x.ddb"], "the sources do not name their table; add --table NAME"),
 ])  # fmt: skip
 def test_wrong_words_have_a_reason(importer, words, why):
-    table = {"TableName": "X", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]}
+    table = {"TableName": "Things", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]}
     importer.write("lines", [{"id": {"S": "a"}}])
     importer.write("empty", "")
     importer.write("broken.json", json.dumps(table))
@@ -498,6 +499,27 @@ def test_killed_import_is_undone_by_the_next_reader(importer, base):
     assert "the counts of 1 moment are right" in check(importer, base)
     assert importer.read(base, "SELECT * FROM items_1") == before and not journal.exists()
     assert importer.read(base, "SELECT name FROM tables") == [("Orders",)]
+
+
+def test_only_a_snapshot_is_replaced(importer, base):
+    notes, text = importer.write("notes", NOTES), importer.write("text", "dear diary")
+    for words in ((notes, text), (notes, notes)):
+        before = words[1].read_bytes()
+        assert "exists and is no snapshot, and was not changed" in importer.refuse(*KEYS, *words)
+        assert "exists and is no snapshot, and was not changed" in importer.refuse(*KEYS, "--yes", *words)
+        assert words[1].read_bytes() == before
+    damaged = importer.write("damaged.ddb", (importer.folder / base).read_bytes()[:5000])
+    assert "exists already, and was not changed" in importer.refuse(*KEYS, notes, damaged)
+    importer(*KEYS, "--yes", notes, damaged)
+    importer(*KEYS, "--yes", notes, importer.write("empty", b""))
+    assert importer.items("damaged.ddb") == importer.items("empty") == NOTES
+
+
+def test_recordings_are_not_extended(importer, base):
+    with sqlite3.connect(importer.folder / base) as database:
+        database.execute("UPDATE about SET value = 'recording' WHERE name = 'kind'")
+    message = importer.refuse("--onto", base, *KEYS, importer.write("notes", NOTES))
+    assert "is a recording, and --onto would change it" in message
 
 
 def test_journal_of_a_killed_import_is_not_of_the_file_that_replaces_it(importer, base):

@@ -10,7 +10,7 @@
 #include "core/import/snapshot_check.h"
 #include "tests/unit/oom.h"
 
-#define ARN "arn:aws:dynamodb:x:1:table/T"
+#define ARN "arn:aws:dynamodb:x:1:table/Things"
 #define SUMMARY                                                                                    \
     "{\"exportArn\":\"" ARN "/export/1\",\"tableArn\":\"" ARN                                      \
     "\",\"itemCount\":2,\"outputFormat\":\"DYNAMODB_JSON\",\"manifestFilesS3Key\":"                \

@@ -104,12 +104,12 @@ static void a_stopped_import_leaves_nothing(void)
     struct trial whole = {0};
     struct error err = {0};
     make_folder();
-    CHECK(run_import(&whole, "T", false, &err));
+    CHECK(run_import(&whole, "Things", false, &err));
     CHECK(whole.late_calls > 1 && whole.calls > ITEMS / 64); /* the last call precedes the commit */
     CHECK(unlink("x.ddb") == 0);
     for (unsigned stop_at = 1; stop_at <= whole.calls; stop_at++) {
         struct trial trial = {.stop_at = stop_at};
-        CHECK(!run_import(&trial, "T", false, &err));
+        CHECK(!run_import(&trial, "Things", false, &err));
         CHECK_HAS(err.text, "the import was interrupted; x.ddb is as it was before");
         CHECK_INT(count_files(), 1);
     }
@@ -121,14 +121,14 @@ static void a_stopped_addition_is_undone(void)
     struct trial whole = {0};
     struct error err = {0};
     make_folder();
-    CHECK(run_import(&whole, "T", false, &err));
+    CHECK(run_import(&whole, "Things", false, &err));
     for (unsigned stop_at = 1; stop_at <= whole.calls; stop_at += 5) {
         struct trial trial = {.stop_at = stop_at};
-        CHECK(!run_import(&trial, "U", true, &err));
+        CHECK(!run_import(&trial, "Others", true, &err));
         CHECK_INT(count_files(), 2);
         CHECK_INT(count_facts(), 3);
     }
-    CHECK(run_import(&(struct trial){0}, "U", true, &err));
+    CHECK(run_import(&(struct trial){0}, "Others", true, &err));
     CHECK_INT(count_facts(), 5);
     remove_folder();
 }

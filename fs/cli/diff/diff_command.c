@@ -292,7 +292,7 @@ int diff_command(const struct options *options, int argc, char **argv)
     struct mounted_paths mounted;
     mounted_paths_init(&mounted, options);
     if (mounted_paths_take(&mounted, argv, argc)) {
-        if (app_init_any(&app, &mounted.options, COMMAND_CACHE_BYTES))
+        if (app_init_any(&app, &mounted.options, COMMAND_CACHE_BYTES) && app_open_snapshots(&app))
             status = diff_compare_all(&app, argv[0], argv[1]);
         app_clean_up(&app);
         if (app.status != EXIT_SUCCESS)
