@@ -18,7 +18,9 @@ NEEDS="gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libfuse3-
     zlib1g-dev libcjson-dev libsqlite3-dev fuse3"
 # Outside of the checkout, so that no indexer and no grep -r enters it. The name is the same in each run.
 MOUNT=/tmp/ddbfs-demo-$(id -u)-$(printf %s "$REPO" | cksum | cut -d' ' -f1)
-DDBFS=build/fs/ddbfs
+# Apart from a release build in build/, and with -O1, which takes a third less time to compile.
+BUILD=build/quick
+DDBFS=$BUILD/fs/ddbfs
 SNAPSHOT=build/demo.ddb
 SHOWN_LINES=12
 WITH_SERVER=
@@ -85,12 +87,12 @@ needs() {
 }
 
 run_build() {
-    [ -f build/build.ninja ] || {
+    [ -f $BUILD/build.ninja ] || {
         echo "   meson looks for the compiler and the libraries."
-        meson setup build --buildtype=release >build/quickstart.log 2>&1 || return 1
+        meson setup $BUILD --buildtype=release -Doptimization=1 >build/quickstart.log 2>&1 || return 1
     }
-    echo "   ninja compiles; on two processors, a first build takes about 15 s."
-    ninja -C build fs/ddbfs >>build/quickstart.log 2>&1
+    echo "   ninja compiles; on two processors, a first build takes about 10 s."
+    ninja -C $BUILD fs/ddbfs >>build/quickstart.log 2>&1
 }
 
 build() {
@@ -181,7 +183,7 @@ server_variables() {
     echo "The demo server is still running. To use it, paste these lines; then type ddbfs ls / and"
     echo "follow the directories:"
     echo
-    echo "    export PATH=\"$REPO/build/fs:\$PATH\""
+    echo "    export PATH=\"$REPO/$BUILD/fs:\$PATH\""
     echo "    export DDBFS_MAP=\"$DDBFS_MAP\""
     sed 's/^/    /' build/demo/env.sh
     echo
@@ -236,7 +238,7 @@ trap 'exit 1' INT TERM HUP PIPE
 # The names are words of their own on purpose.
 # shellcheck disable=SC2046
 install_missing $(needs)
-echo "1. Building ddbfs into build/."
+echo "1. Building ddbfs into $BUILD."
 build
 if [ -n "$WITH_SERVER" ]; then prepare_server; else prepare_snapshot; fi
 echo "3. Mounting it at $MOUNT."
