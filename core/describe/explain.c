@@ -230,6 +230,11 @@ static bool explain_find_words(struct explain_words *words, const struct tree *t
         explain_add_plan(words, tree, place, explanation);
     else
         explain_add_table_reads(words, tree, place, cost->scans);
+    if (place->is_recording && words->step_count > 0)
+        buf_printf(&words->hint,
+                   "%sthe recording may lack this: explain reads nothing, and only paths that "
+                   "were read are in it",
+                   words->hint.size > 0 ? "; " : "");
     return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
            !words->exception.failed && !words->bound.failed && !words->command.failed &&
            !words->paid.failed && !words->rcu.failed && !words->dollars.failed &&

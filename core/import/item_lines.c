@@ -72,6 +72,11 @@ static bool item_lines_fill(struct item_lines *lines, struct error *err)
     lines->at = 0;
     if (!input_read(lines->input, bytes, err))
         return false;
+    if (lines->next_line == 1 && span_starts(buf_span(bytes), SPAN_LITERAL("SQLite format 3")))
+        return error_set(err, ERROR_INVALID,
+                         "%s is a snapshot or another SQLite database, and no source; name an "
+                         "export or files of items; to read it: --snapshot %s",
+                         lines->input->name, lines->input->name);
     lines->has_ended = bytes->size == left;
     return true;
 }

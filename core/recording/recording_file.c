@@ -192,6 +192,8 @@ struct recording_file *recording_file_open(const char *file, const struct record
         error_no_memory(err);
         return NULL;
     }
+    struct stat status;
+    bool is_new = stat(file, &status) != 0;
     recording->database = database_open(file, DATABASE_CREATE, err);
     if (!recording->database && err && err->kind == ERROR_INVALID && access(file, F_OK) == 0)
         error_set(err, ERROR_INVALID,
@@ -210,6 +212,8 @@ struct recording_file *recording_file_open(const char *file, const struct record
         file_prepare_statements(recording, err) && database_run(recording->database, "COMMIT", err);
     if (ok)
         return recording;
+    if (is_new && stat(file, &status) == 0 && status.st_size == 0)
+        unlink(file); /* before the lock ends: another program may wait to begin, too */
     recording_file_close(recording);
     return NULL;
 }

@@ -297,6 +297,20 @@ static void import_write_json(const struct import_command *import,
     json_writer_end(&json);
 }
 
+/* Items have no state in the future. */
+static bool import_check_moment(const struct import_command *import, int64_t now_ms,
+                                struct error *err)
+{
+    const struct options *options = import->app.options;
+    CLEAN_UP(buf_clean_up) struct buf now = {0};
+    if (!options->moment.known || options->moment.ms <= now_ms)
+        return true;
+    instant_write(&now, now_ms);
+    return error_set(err, ERROR_INVALID,
+                     "--at %s is in the future: now is %s; name the moment of the items",
+                     options->moment_text, buf_text(&now));
+}
+
 static bool import_run_command(struct import_command *import, struct error *err)
 {
     const struct options *options = import->app.options;
@@ -318,6 +332,8 @@ static bool import_run_command(struct import_command *import, struct error *err)
         .arg = import,
         .progress = &import->done,
     };
+    if (!import_check_moment(import, how.now_ms, err))
+        return false;
     import->line_ms = loop_now_ms(import->app.loop);
     import->bar = progress_start_with(import->app.loop, import_write_progress, import);
     bool ok = snapshot_import(&how, &result, err);

@@ -202,6 +202,7 @@ static bool option_set_stale_if_error(struct options *options, const char *value
 static bool option_set_moment(struct options *options, const char *value)
 {
     options->moment = instant_parse(span_text(value));
+    options->moment_text = value;
     return options->moment.known;
 }
 
@@ -395,7 +396,7 @@ const struct option option_table[] = {
      .help = "the table's name in the snapshot, instead of that of the export or the description"},
     {.name = "at",
      .argument = "TIME",
-     .takes = "a date or a time, such as 2026-11-01 or 2026-11-01T06:00:00Z",
+     .takes = "a date or a time of the calendar, such as 2026-11-01 or 2026-11-01T06:00:00Z",
      .set = option_set_moment,
      .commands = "import",
      .help = "the moment of items that come without a manifest; default: the file's time"},

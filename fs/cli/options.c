@@ -113,6 +113,8 @@ static bool options_apply(const struct option_words *words, const struct option 
         return true;
     buf_add_text(&takes, "takes ");
     option_write_values(option, &takes);
+    if (value && value[0])
+        buf_printf(&takes, ", and not \"%s\"", value);
     return options_fail(word, buf_text(&takes), words->command);
 }
 

@@ -103,6 +103,7 @@ struct options {
     const char *fuse_options[8];  /* each as -o was given */
     const char *ignored[64];      /* of `diff`: attributes that may differ */
     struct instant moment;        /* of `import`: the moment of the items; or unknown */
+    const char *moment_text;      /* of MOMENT, as it was given */
     const char *snapshots[OPTIONS_SNAPSHOTS]; /* files, or one folder; instead of DynamoDB */
     const char *map_folder; /* that names of files in the map are relative to; NULL: the map's */
     struct scan_limits scan_limits;

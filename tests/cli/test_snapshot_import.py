@@ -426,11 +426,14 @@ def test_existing_file_is_replaced_only_with_yes(importer, base):
     (["--keys", "id:S,id:S", "--table", "T", "lines", "x.ddb"], "names no key"),
     (["--keys", "id:S,", "--table", "T", "lines", "x.ddb"], "names no key"),
     (["--keys", "id:S", "lines", "x.ddb"], "the sources do not name their table; add --table NAME"),
+    ([*KEYS, "--at", "2999-01-01", "lines", "x.ddb"], "--at 2999-01-01 is in the future: now is 20"),
+    ([*KEYS, "old.ddb", "x.ddb"], "old.ddb is a snapshot or another SQLite database, and no source"),
 ])  # fmt: skip
 def test_wrong_words_have_a_reason(importer, words, why):
     table = {"TableName": "Things", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]}
     importer.write("lines", [{"id": {"S": "a"}}])
     importer.write("empty", "")
+    importer(*KEYS, "--yes", "lines", "old.ddb")
     importer.write("broken.json", json.dumps(table))
     importer.write("several.json", json.dumps([table, {**table, "TableName": "Y"}]))
     assert why in importer.refuse(*words)
@@ -441,6 +444,8 @@ def test_wrong_words_have_a_reason(importer, words, why):
     (["--onto", "x.ddb"], "name the sources to add to the snapshot"),
     (["--keys", "id:S", "--describe", "x", "y", "x.ddb"], "--describe and --keys both state the keys"),
     (["--at", "noon", "y", "x.ddb"], "--at takes a date or a time"),
+    (["--at", "2026-11-31", "y", "x.ddb"], '2026-11-01T06:00:00Z, and not "2026-11-31"'),
+    (["--at", "2026-11-01T25:00:00Z", "y", "x.ddb"], 'and not "2026-11-01T25:00:00Z"'),
 ])  # fmt: skip
 def test_wrong_usage(importer, words, why):
     assert why in importer.refuse(*words, expect=2)

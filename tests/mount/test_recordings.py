@@ -4,6 +4,7 @@ import errno
 import itertools
 import json
 import os
+import re
 import pathlib
 import signal
 import sqlite3
@@ -97,6 +98,16 @@ def test_no_path_with_a_secret_is_in_the_file(ddbfs, tmp_path):
     assert secret.encode() in file.read_bytes()
 
 
+def test_a_recording_that_cannot_begin_leaves_no_file(ddbfs, small_disk, proxy):
+    with open(small_disk / "ballast", "wb", buffering=0) as ballast:
+        with pytest.raises(OSError):
+            while True:
+                ballast.write(b"x" * 4096)
+    told = ddbfs("ls", "--record", small_disk / "incident.ddb", f"/{SHOP}", expect=1)
+    assert "incident.ddb cannot grow: the disk is full; free space there" in told.stderr
+    assert os.listdir(small_disk) == ["ballast"] and not proxy.ops and not told.stdout
+
+
 @pytest.fixture
 def small_disk(tmp_path):
     folder = tmp_path / "small"
@@ -150,7 +161,7 @@ def test_readers_do_not_wait_for_the_file(mount, tmp_path):
     other.close()
 
 
-def test_a_killed_daemon_leaves_a_readable_file(mount, tmp_path):
+def test_a_killed_daemon_leaves_a_readable_file(mount, tmp_path, ddbfs):
     file = tmp_path / "incident.ddb"
     live = mount("--record", file)
     (live / f"{SHOP}/SETTINGS").read_bytes()
@@ -166,6 +177,10 @@ def test_a_killed_daemon_leaves_a_readable_file(mount, tmp_path):
     assert (SETTINGS,) in rows_of(file, "SELECT path FROM responses")
     assert rows_of(file, "PRAGMA quick_check") == [("ok",)]
     assert rows_of(file, "SELECT ended_ms FROM runs") == [(None,)]
+    told = ddbfs("check", file).text
+    assert "in 1 run; 1 without an end: it goes on, or was killed or stopped" in told
+    ((count,),) = rows_of(file, "SELECT count(*) FROM (SELECT DISTINCT run, call, page FROM responses)")
+    assert re.search(rf"it is a recording of {count} responses? with \d+ items?, from 20\S+Z to 20\S+Z, in", told)
 
 
 def test_the_root_of_a_recording_is_listed(ddbfs, replay, tmp_path):
@@ -295,6 +310,8 @@ def test_commands_read_a_recording(ddbfs, replay, tmp_path):
         assert past(*words).stdout == ddbfs(*words).stdout
     refused = past("cat", "--json", "/prod/jobs/by-id/1", expect=1)
     assert json.loads(refused.stderr)["errno"] == "ENODATA"
+    assert "note   the recording may lack this" in past("explain", "/prod/jobs/by-id/1").text
+    assert "may lack" not in ddbfs("explain", "/prod/jobs/by-id/1").text
     assert "does not go with --snapshot" in past("cat", "--record", file, SETTINGS, expect=2).stderr
 
 
