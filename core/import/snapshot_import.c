@@ -11,7 +11,10 @@
 #include "core/item/record.h"
 #include "core/source/table_description.h"
 
-enum { PROCEED_ITEMS = 64 /* between two calls of the caller */ };
+enum {
+    PROCEED_ITEMS = 64, /* between two calls of the caller */
+    KEY_SHOWN = 200,    /* bytes of a value in a message */
+};
 
 /* An export, or all streams, as one step. */
 struct import_step {
@@ -432,21 +435,46 @@ static const struct import_part *import_part_with(const struct import_run *run, 
     return &parts[i - 1];
 }
 
+/* The key of ITEM: pk = "a" and sk = 7 */
+static void import_write_key(const struct import_run *run, struct span item, struct buf *out)
+{
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    struct error unread;
+    if (!input_parse("the item", item, &doc, &unread))
+        return;
+    for (size_t i = 0; i < run->columns.own_count; i++) {
+        struct span name = run->columns.list[i].attribute;
+        enum value_type type = run->columns.list[i].type;
+        struct json value =
+            json_member(json_member_span(json_root(&doc), name), value_type_name(type));
+        struct span raw = json_raw(value);
+        if (type == VALUE_N && raw.size > 2)
+            raw = span_of(raw.data + 1, raw.size - 2);
+        buf_printf(out, "%s%.*s = ", i > 0 ? " and " : "", (int)name.size, name.data);
+        buf_add_span(out, span_of(raw.data, raw.size < KEY_SHOWN ? raw.size : KEY_SHOWN));
+        buf_add_text(out, raw.size > KEY_SHOWN ? "…" : "");
+    }
+}
+
 static bool import_end_state(struct import_run *run)
 {
+    CLEAN_UP(buf_clean_up) struct buf item = {0}, key = {0};
     int64_t first, second;
     run->progress->is_indexing = true;
-    if (snapshot_writer_end_state(run->writer, &run->state, &first, &second, run->err))
+    if (snapshot_writer_end_state(run->writer, &run->state, &first, &second, &item, run->err))
         return true;
     if (!import_run_proceeds(run))
         return import_run_stop(run);
     if (second == 0)
         return false;
     const struct import_part *a = import_part_with(run, first), *b = import_part_with(run, second);
+    import_write_key(run, buf_span(&item), &key);
     return error_set(run->err, ERROR_INVALID,
                      "%s: item %" PRId64 " has the same key as item %" PRId64
-                     " of %s; a state of a table has each key once",
-                     b->name, second - b->first + 1, first - a->first + 1, a->name);
+                     " of %s: %s; a state of a table has each key once%s",
+                     b->name, second - b->first + 1, first - a->first + 1, a->name, buf_text(&key),
+                     run->columns.own_count == 1 ? "; if --keys was given, it may lack the sort key"
+                                                 : "");
 }
 
 static bool import_check_new(struct import_run *run)

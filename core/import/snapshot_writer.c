@@ -289,16 +289,16 @@ bool snapshot_writer_add_item(struct snapshot_writer *writer, struct table_state
 /* Rows were inserted in the order of their items, so that their numbers are those of the items. */
 static bool snapshot_writer_find_repeated(struct snapshot_writer *writer,
                                           const struct table_state *state, int64_t *first,
-                                          int64_t *second, struct error *err)
+                                          int64_t *second, struct buf *item, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf sql = {0};
     const char *columns = state->columns->own_count > 1 ? "k1, k2" : "k1";
-    buf_printf(
-        &sql,
-        "SELECT a, b FROM (SELECT rowid AS b, lag(rowid) OVER w AS a, count(*) OVER (PARTITION "
-        "BY %s) AS n FROM items_%" PRId64 " WINDOW w AS (PARTITION BY %s ORDER BY rowid)) "
-        "WHERE n > 1 AND a IS NOT NULL ORDER BY b LIMIT 1",
-        columns, state->number, columns);
+    buf_printf(&sql,
+               "SELECT a, b, item FROM (SELECT rowid AS b, item, lag(rowid) OVER w AS a, count(*) "
+               "OVER (PARTITION "
+               "BY %s) AS n FROM items_%" PRId64 " WINDOW w AS (PARTITION BY %s ORDER BY rowid)) "
+               "WHERE n > 1 AND a IS NOT NULL ORDER BY b LIMIT 1",
+               columns, state->number, columns);
     if (sql.failed)
         return error_no_memory(err);
     struct statement *find = database_prepare(writer->database, buf_text(&sql), err);
@@ -306,13 +306,14 @@ static bool snapshot_writer_find_repeated(struct snapshot_writer *writer,
     if (step == STATEMENT_ROW) {
         *first = statement_integer(find, 0);
         *second = statement_integer(find, 1);
+        buf_add_span(item, statement_text(find, 2));
     }
     statement_end(find);
     return step != STATEMENT_FAILED;
 }
 
 bool snapshot_writer_end_state(struct snapshot_writer *writer, const struct table_state *state,
-                               int64_t *first, int64_t *second, struct error *err)
+                               int64_t *first, int64_t *second, struct buf *item, struct error *err)
 {
     struct error why = {0};
     *first = *second = 0;
@@ -320,7 +321,7 @@ bool snapshot_writer_end_state(struct snapshot_writer *writer, const struct tabl
     if (schema_add_indexes(writer->database, state->number, state->info, &why))
         return true;
     if (why.kind == ERROR_INVALID) {
-        if (!snapshot_writer_find_repeated(writer, state, first, second, err) || *second)
+        if (!snapshot_writer_find_repeated(writer, state, first, second, item, err) || *second)
             return false;
     }
     if (err)

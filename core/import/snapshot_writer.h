@@ -63,9 +63,10 @@ bool snapshot_writer_begin_state(struct snapshot_writer *writer, const struct sc
 bool snapshot_writer_add_item(struct snapshot_writer *writer, struct table_state *state,
                               const struct item_row *row, struct error *err);
 /* Creates the indexes. If two items have the same key, FIRST and SECOND are their numbers, from 1
- * on, and the result is false without ERR. */
+ * on, ITEM gets the text of the second, and the result is false without ERR. */
 bool snapshot_writer_end_state(struct snapshot_writer *writer, const struct table_state *state,
-                               int64_t *first, int64_t *second, struct error *err);
+                               int64_t *first, int64_t *second, struct buf *item,
+                               struct error *err);
 
 /* The changes of a window: STATE is that of the moment before, with the new AT_MS. */
 bool snapshot_writer_begin_changes(struct snapshot_writer *writer, const struct table_state *state,
