@@ -444,8 +444,8 @@ static int daemon_mount_at(const struct options *options, const struct mount_opt
 
 const bool mount_is_built = true;
 
-/* Relative names of snapshots become absolute: a daemon leaves this directory, and commands below
- * the mount have another. TEXTS owns them. False when memory ran out. */
+/* Relative names of snapshots and of the recording become absolute: a daemon leaves this directory,
+ * and commands below the mount have another. TEXTS owns them. False when memory ran out. */
 static bool daemon_take_snapshots(struct options *options, struct buf *texts)
 {
     const char *variable = options_snapshot_variable(options);
@@ -458,6 +458,12 @@ static bool daemon_take_snapshots(struct options *options, struct buf *texts)
         buf_add(texts, &path, sizeof path);
         options->snapshots[i] = path;
     }
+    char *record = options->record ? start_absolute_path(options->record) : NULL;
+    if (options->record && !record)
+        return false;
+    if (record)
+        buf_add(texts, &record, sizeof record);
+    options->record = record;
     return !texts->failed;
 }
 

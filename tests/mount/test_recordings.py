@@ -121,7 +121,7 @@ def small_disk(tmp_path):
 
 def test_a_full_disk_stops_the_recording_and_no_reader(mount, small_disk):
     file = small_disk / "incident.ddb"
-    live = mount("--record", file)
+    live = mount("--record", os.path.relpath(file))
     live.exit_code = 1
     (live / f"{SHOP}/SETTINGS").read_bytes()
     mounts.wait_until(lambda: live.stats()["recording"]["responses"] > 1, "the response")
@@ -136,6 +136,8 @@ def test_a_full_disk_stops_the_recording_and_no_reader(mount, small_disk):
     assert os.listdir(live / "prod/jobs/by-status/kl7a9h55-shopify-e513a8-4/COMPLETED")
     told = mounts.wait_until(lambda: live.stats()["recording"]["stopped"], "the failure")
     assert "has stopped" in told and "the disk is full" in told
+    name = live.stats()["recording"]["file"]
+    assert name == f"{os.getcwd()}/{os.path.relpath(file)}" and name in told
     assert "has stopped" in live.log()
     reported = live.ddbfs("status", expect=1)
     assert f"ddbfs: {live.root}: " in reported.stderr and "the disk is full" in reported.stderr
