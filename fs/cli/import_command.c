@@ -297,18 +297,16 @@ static void import_write_json(const struct import_command *import,
     json_writer_end(&json);
 }
 
-/* Items have no state in the future. */
-static bool import_check_moment(const struct import_command *import, int64_t now_ms,
-                                struct error *err)
+/* Items have no state in the future; but this machine's clock may be wrong. */
+static void import_warn_of_moment(const struct import_command *import, int64_t now_ms)
 {
     const struct options *options = import->app.options;
     CLEAN_UP(buf_clean_up) struct buf now = {0};
-    if (!options->moment.known || options->moment.ms <= now_ms)
-        return true;
     instant_write(&now, now_ms);
-    return error_set(err, ERROR_INVALID,
-                     "--at %s is in the future: now is %s; name the moment of the items",
-                     options->moment_text, buf_text(&now));
+    if (options->moment.known && options->moment.ms > now_ms)
+        log_line(&import->app.log, LOG_LEVEL_WARNING,
+                 "--at %s is in the future: this machine's clock has %s; check both",
+                 options->moment_text, buf_text(&now));
 }
 
 static bool import_run_command(struct import_command *import, struct error *err)
@@ -332,8 +330,7 @@ static bool import_run_command(struct import_command *import, struct error *err)
         .arg = import,
         .progress = &import->done,
     };
-    if (!import_check_moment(import, how.now_ms, err))
-        return false;
+    import_warn_of_moment(import, how.now_ms);
     import->line_ms = loop_now_ms(import->app.loop);
     import->bar = progress_start_with(import->app.loop, import_write_progress, import);
     bool ok = snapshot_import(&how, &result, err);
