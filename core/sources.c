@@ -524,7 +524,9 @@ struct aws_session *sources_session(struct sources *sources,
 {
     struct open_source *opened = NULL;
     if (snapshots_are_present(sources->snapshots, environment))
-        error_set(err, ERROR_INVALID, "a snapshot has no session");
+        error_set(err, ERROR_INVALID,
+                  "--snapshot reads no setting of AWS, so nothing can be requested from it; leave "
+                  "it out");
     else
         opened = sources_opened_for(sources, environment, err);
     return opened ? opened->session : NULL;

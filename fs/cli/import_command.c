@@ -378,9 +378,13 @@ static void import_clean_up(struct import_command *import)
     app_clean_up(&import->app);
 }
 
-int import_command(const struct options *options, int argc, char **argv)
+int import_command(const struct options *given, int argc, char **argv)
 {
     static struct import_command import;
+    static struct options own;
+    const struct options *options = &own;
+    own = *given;
+    own.ignores_snapshot_variable = true;
     struct error err = {0};
     int names = options->onto ? argc : argc - 1;
     if (names < 1)

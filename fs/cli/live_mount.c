@@ -207,7 +207,7 @@ static bool mounted_paths_inherit_files(struct mounted_paths *mounted, struct js
     struct options *options = &mounted->options;
     struct json file, map_file = json_member(mount, "map");
     bool own = options->snapshot_count;
-    options->below_mount = true;
+    options->ignores_snapshot_variable = true;
     for (file = json_first(json_member(mount, "snapshots")); !own && json_present(file);
          file = json_next(file)) {
         CLEAN_UP(buf_clean_up) struct buf text = {0};

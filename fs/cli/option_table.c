@@ -121,8 +121,8 @@ bool options_add_snapshot(struct options *options, const char *value)
 const char *options_snapshot_variable(const struct options *options)
 {
     const char *value = getenv("DDBFS_SNAPSHOT");
-    bool other = options->snapshot_count || options->below_mount || options->profile ||
-                 options->region || options->endpoint_url;
+    bool other = options->snapshot_count || options->ignores_snapshot_variable ||
+                 options->profile || options->region || options->endpoint_url;
     return value && value[0] && !other ? value : NULL;
 }
 

@@ -148,11 +148,12 @@ struct options {
     bool errors;
     bool allow_scan;
     bool hedge;
-    bool scan_limited;       /* --scan-limit was given */
-    bool tables;             /* --tables was given */
-    bool unattended;         /* no code may be requested at the terminal */
-    bool snapshots_are_past; /* beside paths of the present */
-    bool below_mount;        /* paths are below a mount, whose snapshots are read, or none */
+    bool scan_limited;              /* --scan-limit was given */
+    bool tables;                    /* --tables was given */
+    bool unattended;                /* no code may be requested at the terminal */
+    bool snapshots_are_past;        /* beside paths of the present */
+    bool ignores_snapshot_variable; /* paths are below a mount, whose snapshots are read, or none;
+                                     * or an import reads the service */
 };
 
 /* The last word of a command line, which is still being typed. */

@@ -34,7 +34,10 @@ def test_an_export_in_a_bucket_is_that_of_a_folder(importer, objects, tmp_path):
     importer("--onto", "local.ddb", "more")
     with buckets.Bucket(objects) as bucket:
         importer(*KEYS, "s3://exports/a b/AWSDynamoDB/1/", "x.ddb", env=bucket.environment())
-        importer("--onto", "x.ddb", "s3://exports/AWSDynamoDB/2", env=bucket.environment())
+        other = {"DDBFS_SNAPSHOT": "local.ddb"}  # which is for reading
+        importer("--onto", "x.ddb", "s3://exports/AWSDynamoDB/2", env={**bucket.environment(), **other})
+        message = importer.refuse("--snapshot", "local.ddb", *KEYS, "s3://exports/x", "y.ddb", env=bucket.environment())
+        assert "--snapshot reads no setting of AWS" in message
     versions = "SELECT k1, from_ms, until_ms, item FROM items_1 ORDER BY 1, 2"
     assert importer.read("x.ddb", versions) == importer.read("local.ddb", versions)
     assert len(importer.items("x.ddb")) == 19
