@@ -3,8 +3,8 @@
 #define DDBFS_CORE_IMPORT_ITEM_ROW_H
 
 #include "core/base/arena.h"
+#include "core/base/database.h"
 #include "core/json/json.h"
-#include "core/snapshot/database.h"
 #include "core/snapshot/schema.h"
 
 struct item_row {

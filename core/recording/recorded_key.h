@@ -3,8 +3,8 @@
 #define DDBFS_CORE_RECORDING_RECORDED_KEY_H
 
 #include "core/base/arena.h"
+#include "core/base/database.h"
 #include "core/json/json.h"
-#include "core/snapshot/database.h"
 #include "core/source/read.h"
 
 /* Appends the names and types of the attributes as JSON: [["pk","S"],["sk","N"]]. */

@@ -3,8 +3,8 @@
 #ifndef DDBFS_CORE_RECORDING_RECORDING_FILE_H
 #define DDBFS_CORE_RECORDING_RECORDING_FILE_H
 
+#include "core/base/database.h"
 #include "core/recording/recorded.h"
-#include "core/snapshot/database.h"
 
 /* Facts of the program that records, for its replay. The texts are borrowed. */
 struct recording_about {

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/database.h"
 #include "core/base/instant.h"
 #include "core/base/worker.h"
 #include "core/recording/recording_file.h"
 #include "core/recording/replayed.h"
-#include "core/snapshot/database.h"
 #include "core/snapshot/schema.h"
 
 enum { REPLAY_SECOND_MS = 1000 };

@@ -3,8 +3,8 @@
 #define DDBFS_CORE_SNAPSHOT_SCHEMA_H
 
 #include "core/base/arena.h"
+#include "core/base/database.h"
 #include "core/json/json.h"
-#include "core/snapshot/database.h"
 #include "core/source/source.h"
 
 enum { SCHEMA_APPLICATION = 0x64646266, SCHEMA_VERSION = 1 };

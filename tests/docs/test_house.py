@@ -28,7 +28,7 @@ ALL_C = [
 # puts the parts together.
 FLOORS = ["core/base", "core/json", "core/item", "core/condition", "core/output", "core/source",
           "core/map", "core/name", "core/plan", "core/check", "core/draft", "core/read",
-          "core/describe"]  # fmt: skip
+          "core/describe", "core/sql"]  # fmt: skip
 ALLOWED = {room: set(FLOORS[:floor]) for floor, room in enumerate(FLOORS)} | {
     "core/net": {"core/base"},
     "core/aws": {"core/net", "core/json", "core/base"},
@@ -50,7 +50,7 @@ THIRD_PARTY = {
     "openssl/": {"core/base/crypto.c"},
     "zlib.h": {"core/net/gzip.c", "tests/unit/test_gzip.c", "tests/unit/test_answer.c", "tests/bench/peers/zero_items.c"},
     "cjson/": {"core/aws/document.c", "tests/bench/json_bench.c"},
-    "sqlite3": {"core/snapshot/database.c"},
+    "sqlite3": {"core/base/database.c", "core/sql/sql_module.c"},
 }
 
 

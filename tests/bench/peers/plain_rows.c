@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "core/base/buf.h"
-#include "core/snapshot/database.h"
+#include "core/base/database.h"
 
 static long long now_ns(void)
 {

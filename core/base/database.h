@@ -1,6 +1,6 @@
 /* An SQLite database. A database and its statements belong to one thread at a time. */
-#ifndef DDBFS_CORE_SNAPSHOT_DATABASE_H
-#define DDBFS_CORE_SNAPSHOT_DATABASE_H
+#ifndef DDBFS_CORE_BASE_DATABASE_H
+#define DDBFS_CORE_BASE_DATABASE_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "core/snapshot/database.h"
+#include "core/base/database.h"
 
 #include <errno.h>
 #include <fcntl.h>

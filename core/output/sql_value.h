@@ -1,0 +1,28 @@
+/* A value as SQLite stores it: an attribute of an item in LIST@sqlite and in `ddbfs sql`. */
+#ifndef DDBFS_CORE_OUTPUT_SQL_VALUE_H
+#define DDBFS_CORE_OUTPUT_SQL_VALUE_H
+
+#include "core/base/buf.h"
+#include "core/base/span.h"
+#include "core/json/json.h"
+
+enum sql_value_type { SQL_NULL, SQL_INTEGER, SQL_REAL, SQL_TEXT, SQL_BLOB };
+
+struct sql_value {
+    enum sql_value_type type;
+    int64_t integer;   /* of SQL_INTEGER */
+    double real;       /* of SQL_REAL */
+    struct span bytes; /* of SQL_TEXT and SQL_BLOB; borrowed */
+};
+
+/* Reads an attribute's typed value. N is an INTEGER if it fits, a REAL if the shortest decimal of
+ * that REAL is the same number, else a TEXT with all digits; S is a TEXT, B a BLOB, BOOL 0 or 1,
+ * NULL is NULL; maps, lists and sets are TEXTs of compact JSON, as in LIST@jsonl; of a MASKED one
+ * the mask. An absent value is NULL. Bytes are appended to STORAGE, and OUT points into it: valid
+ * until STORAGE changes next. False when TYPED is no value, or STORAGE failed. */
+bool sql_value_read(struct json typed, bool masked, struct buf *storage, struct sql_value *out);
+
+/* The same of a number's TEXT, which has no number_fault; a TEXT borrows it. */
+struct sql_value sql_value_of_number(struct span text);
+
+#endif

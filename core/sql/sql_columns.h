@@ -1,0 +1,70 @@
+/* The columns of a table in SQL, and their values in an item.
+ *
+ * A part of a key is a column: its value comes from the item's key (of the table, else of the first
+ * index whose formats have it), and is NULL for items whose keys have no such part, whatever
+ * attribute of this name they have. Every other column is the attribute of its name. A format that
+ * is one part with the attribute's own name is the attribute. */
+#ifndef DDBFS_CORE_SQL_SQL_COLUMNS_H
+#define DDBFS_CORE_SQL_SQL_COLUMNS_H
+
+#include "core/map/model.h"
+#include "core/output/sql_value.h"
+
+enum sql_role { SQL_PART, SQL_ATTRIBUTE, SQL_ITEM };
+
+struct sql_column {
+    const char *name; /* of the part or the attribute; "item" */
+    enum sql_role role;
+    /* By the keys: a part and a key attribute of type S are TEXT, one of type N is NUMERIC, all
+     * else has no affinity. */
+    bool is_text, is_number;
+    bool is_hidden; /* not in "select *": an attribute that a statement names */
+    bool is_masked; /* a secret, and secrets are not shown */
+};
+
+/* Columns are added until a statement runs; the numbers of columns never change. */
+struct sql_columns {
+    struct arena arena;
+    const struct model *model; /* holds a reference */
+    bool show_secrets;
+    struct sql_column *items;
+    size_t count;
+    size_t item; /* the number of the column "item" */
+};
+
+/* The parts of the map's formats, then the key attributes of the table and its indexes, each once,
+ * then "item". Names that SQLite takes for equal (it ignores the case of ASCII letters) are one
+ * column, the first. NULL when memory ran out. */
+struct sql_columns *sql_columns_new(const struct model *model, bool show_secrets);
+void sql_columns_destroy(struct sql_columns *columns); /* NULL is fine */
+
+/* The number of the column that SQLite finds for NAME; COUNT for none. */
+size_t sql_columns_find(const struct sql_columns *columns, struct span name);
+/* Adds the hidden column of an attribute, unless it is there. False when memory ran out. */
+bool sql_columns_add(struct sql_columns *columns, struct span attribute);
+
+/* Appends CREATE TABLE x(…) for sqlite3_declare_vtab. */
+void sql_columns_write_declaration(const struct sql_columns *columns, struct buf *out);
+
+/* An item whose columns are read. {0} before the first; STORAGE grows with the values that were
+ * read, which are valid until the next item begins. */
+struct sql_row {
+    const struct sql_columns *columns;
+    struct json item;
+    struct arena arena;
+    struct buf storage;
+    bool has_key;
+    const struct map_kind *kind; /* NULL: of no kind that the map declares */
+    struct bindings parts;       /* of the table's key, and of indexes */
+};
+
+/* False with ERR filled when ITEM is no typed item or lacks its key, or memory ran out. */
+bool sql_row_begin(struct sql_row *row, const struct sql_columns *columns, struct json item,
+                   struct error *err);
+bool sql_row_read(struct sql_row *row, size_t column, struct sql_value *out, struct error *err);
+/* Whether the item has an attribute of the name of COLUMN, a part, with another value: the column
+ * hides it. */
+bool sql_row_hides(const struct sql_row *row, size_t column);
+void sql_row_clean_up(struct sql_row *row);
+
+#endif
