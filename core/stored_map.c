@@ -17,21 +17,14 @@ static bool stored_map_read(const char *file, enum database_mode mode, struct bu
                             struct error *err)
 {
     struct database *database = database_open(file, mode, err);
-    struct statement *find =
-        database && schema_check(database, err)
-            ? database_prepare(database, "SELECT value FROM about WHERE name = 'map'", err)
-            : NULL;
-    enum statement_step step = find ? statement_step(find, err) : STATEMENT_FAILED;
-    if (step == STATEMENT_ROW)
-        buf_add_span(out, statement_text(find, 0));
-    else if (step == STATEMENT_DONE)
+    bool found = false;
+    bool ok = database && schema_check(database, err) &&
+              schema_read_fact(database, "map", &found, out, err);
+    database_close(database);
+    if (ok && !found)
         error_set(err, ERROR_INVALID,
                   "the snapshot %s contains no map; name a map file, or import with --map", file);
-    statement_end(find);
-    database_close(database);
-    if (out->failed)
-        return error_no_memory(err);
-    return step == STATEMENT_ROW;
+    return found;
 }
 
 bool stored_map_is_in(const char *file)

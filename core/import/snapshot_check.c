@@ -77,14 +77,11 @@ static bool snapshot_check_write_responses(struct snapshot_check *check, struct 
 static bool snapshot_check_kind(struct snapshot_check *check)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    int64_t is_recording;
-    if (!database_read_integer(
-            check->database,
-            "SELECT count(*) FROM about WHERE name = 'kind' AND value = 'recording'", &is_recording,
-            check->err))
+    bool is_recording;
+    if (!schema_find_kind(check->database, &is_recording, check->err))
         return false;
     buf_add_text(&text, "the pages of the database are intact, and it is ");
-    if (is_recording == 0)
+    if (!is_recording)
         buf_add_text(&text, "a snapshot");
     else if (!snapshot_check_write_responses(check, &text))
         return false;

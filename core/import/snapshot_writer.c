@@ -67,12 +67,9 @@ static bool snapshot_writer_make_temporary(struct snapshot_writer *writer, struc
 /* A recording is evidence: it holds responses of the service alone. */
 static bool snapshot_writer_check_kind(struct snapshot_writer *writer, struct error *err)
 {
-    int64_t count;
-    return database_read_integer(writer->database,
-                                 "SELECT count(*) FROM about WHERE name = 'kind' AND "
-                                 "value = 'recording'",
-                                 &count, err) &&
-           (count == 0 ||
+    bool is_recording;
+    return schema_find_kind(writer->database, &is_recording, err) &&
+           (!is_recording ||
             error_set(err, ERROR_INVALID,
                       "%s is a recording, and --onto would change it; import into another file",
                       writer->file));
@@ -187,15 +184,7 @@ bool snapshot_writer_commit(struct snapshot_writer *writer, struct error *err)
 bool snapshot_writer_set_fact(struct snapshot_writer *writer, const char *name, struct span value,
                               struct error *err)
 {
-    struct statement *insert =
-        database_prepare(writer->database, "INSERT OR REPLACE INTO about VALUES(?1, ?2)", err);
-    if (!insert)
-        return false;
-    statement_bind_text(insert, 1, span_text(name));
-    statement_bind_text(insert, 2, value);
-    bool ok = statement_run(insert, err);
-    statement_end(insert);
-    return ok;
+    return schema_set_fact(writer->database, name, value, err);
 }
 
 /* Tables. */

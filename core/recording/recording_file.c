@@ -93,17 +93,14 @@ struct recording_file {
 
 bool recording_file_check(struct database *database, bool *is_recording, struct error *err)
 {
-    int64_t recordings, tables;
-    if (!database_read_integer(
-            database, "SELECT count(*) FROM about WHERE name = 'kind' AND value = 'recording'",
-            &recordings, err) ||
+    int64_t tables;
+    if (!schema_find_kind(database, is_recording, err) ||
         !database_read_integer(database,
                                "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN"
                                " ('runs', 'sources', 'environments', 'recorded_tables', 'bodies',"
                                " 'responses')",
                                &tables, err))
         return false;
-    *is_recording = recordings > 0;
     if (*is_recording && tables != 6)
         return error_set(err, ERROR_BAD_ANSWER,
                          "%s is no complete recording: tables of it are missing; restore a copy",
@@ -142,20 +139,6 @@ static bool file_prepare(struct database *database, struct error *err)
     return true;
 }
 
-static bool file_set_fact(struct database *database, const char *name, const char *value,
-                          struct error *err)
-{
-    struct statement *set =
-        database_prepare(database, "INSERT OR REPLACE INTO about VALUES(?1, ?2)", err);
-    if (!set)
-        return false;
-    statement_bind_text(set, 1, span_text(name));
-    statement_bind_text(set, 2, span_text(value));
-    bool ok = statement_run(set, err);
-    statement_end(set);
-    return ok;
-}
-
 /* A run without a map leaves the map of the run before. */
 static bool file_add_run(struct recording_file *recording, const struct recording_about *about,
                          int64_t now_ms, struct error *err)
@@ -169,9 +152,10 @@ static bool file_add_run(struct recording_file *recording, const struct recordin
     if (sql.failed)
         return error_no_memory(err);
     return database_read_integer(database, buf_text(&sql), &recording->run, err) &&
-           (!about->map || (file_set_fact(database, "map", about->map, err) &&
-                            file_set_fact(database, "map_name", about->map_name, err))) &&
-           file_set_fact(database, "suffix", about->suffix ? about->suffix : "", err);
+           (!about->map ||
+            (schema_set_fact(database, "map", span_text(about->map), err) &&
+             schema_set_fact(database, "map_name", span_text(about->map_name), err))) &&
+           schema_set_fact(database, "suffix", span_text(about->suffix), err);
 }
 
 static bool file_prepare_statements(struct recording_file *recording, struct error *err)

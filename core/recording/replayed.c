@@ -162,18 +162,11 @@ void replay_file_close(struct replay_file *file)
 bool replay_file_read_fact(struct replay_file *file, const char *name, char **out,
                            struct error *err)
 {
-    struct statement *find =
-        database_prepare(file->database, "SELECT value FROM about WHERE name = ?1", err);
-    if (!find)
+    CLEAN_UP(buf_clean_up) struct buf value = {0};
+    bool found;
+    if (!schema_read_fact(file->database, name, &found, &value, err))
         return false;
-    statement_bind_text(find, 1, span_text(name));
-    enum statement_step step = statement_step(find, err);
-    struct span value = step == STATEMENT_ROW ? statement_text(find, 0) : span_text("");
-    bool ok = step != STATEMENT_FAILED;
-    if (step == STATEMENT_ROW && !(*out = strndup(value.data, value.size)))
-        ok = error_no_memory(err);
-    statement_end(find);
-    return ok;
+    return !found || (*out = strdup(buf_text(&value))) || error_no_memory(err);
 }
 
 bool replay_file_read_moments(struct replay_file *file, int64_t **moments, size_t *count,

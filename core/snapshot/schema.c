@@ -54,6 +54,45 @@ bool schema_create(struct database *database, const char *kind, struct error *er
     return schema_run(database, &sql, err);
 }
 
+bool schema_read_fact(struct database *database, const char *name, bool *found, struct buf *out,
+                      struct error *err)
+{
+    struct statement *find =
+        database_prepare(database, "SELECT value FROM about WHERE name = ?1", err);
+    if (!find)
+        return false;
+    statement_bind_text(find, 1, span_text(name));
+    enum statement_step step = statement_step(find, err);
+    *found = step == STATEMENT_ROW;
+    if (*found)
+        buf_add_span(out, statement_text(find, 0));
+    statement_end(find);
+    return step != STATEMENT_FAILED && (!out->failed || error_no_memory(err));
+}
+
+bool schema_set_fact(struct database *database, const char *name, struct span value,
+                     struct error *err)
+{
+    struct statement *set =
+        database_prepare(database, "INSERT OR REPLACE INTO about VALUES(?1, ?2)", err);
+    if (!set)
+        return false;
+    statement_bind_text(set, 1, span_text(name));
+    statement_bind_text(set, 2, value);
+    bool ok = statement_run(set, err);
+    statement_end(set);
+    return ok;
+}
+
+bool schema_find_kind(struct database *database, bool *is_recording, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf kind = {0};
+    bool found;
+    bool ok = schema_read_fact(database, "kind", &found, &kind, err);
+    *is_recording = span_is(buf_span(&kind), "recording");
+    return ok;
+}
+
 bool schema_check(struct database *database, struct error *err)
 {
     int64_t application, version, tables;

@@ -12,6 +12,15 @@ enum { SCHEMA_APPLICATION = 0x64646266, SCHEMA_VERSION = 1 };
 /* Creates the tables in an empty DATABASE. KIND is "snapshot" or "recording". */
 bool schema_create(struct database *database, const char *kind, struct error *err);
 
+/* Which of the two kinds it is. */
+bool schema_find_kind(struct database *database, bool *is_recording, struct error *err);
+
+/* Facts: the rows of the table "about". FOUND is whether it has NAME, whose value is appended. */
+bool schema_read_fact(struct database *database, const char *name, bool *found, struct buf *out,
+                      struct error *err);
+bool schema_set_fact(struct database *database, const char *name, struct span value,
+                     struct error *err);
+
 /* Whether DATABASE is a snapshot that this program can read. False with ERR filled: it belongs to
  * another application, or to a newer program, or it is damaged. */
 bool schema_check(struct database *database, struct error *err);

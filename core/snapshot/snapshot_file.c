@@ -216,30 +216,14 @@ static bool snapshot_file_read_tables(struct snapshot_file *file, struct databas
     return ok && step != STATEMENT_FAILED;
 }
 
-static bool snapshot_file_read_map(struct snapshot_file *file, struct database *database,
-                                   struct error *err)
-{
-    struct statement *row =
-        database_prepare(database, "SELECT value FROM about WHERE name = 'map'", err);
-    if (!row)
-        return false;
-    enum statement_step step = statement_step(row, err);
-    if (step == STATEMENT_ROW)
-        file->map = arena_text(&file->arena, statement_text(row, 0));
-    statement_end(row);
-    return step != STATEMENT_FAILED;
-}
-
 /* A recording has no moments: among snapshots it would be an empty one. */
 static bool snapshot_file_refuse_recording(const struct snapshot_file *file,
                                            struct database *database, struct error *err)
 {
-    int64_t recordings;
-    if (!database_read_integer(
-            database, "SELECT count(*) FROM about WHERE name = 'kind' AND value = 'recording'",
-            &recordings, err))
+    bool is_recording;
+    if (!schema_find_kind(database, &is_recording, err))
         return false;
-    return recordings == 0 ||
+    return !is_recording ||
            error_set(err, ERROR_INVALID,
                      "%s is a recording, which is read alone; name it with --snapshot, or move it "
                      "out of the folder of snapshots",
@@ -258,7 +242,6 @@ static bool snapshot_file_read_all(struct snapshot_file *file, enum database_mod
     /* One transaction: an import that ends meanwhile is seen whole or not at all. */
     bool ok = database_run(database, "BEGIN", err) && schema_check(database, err) &&
               snapshot_file_refuse_recording(file, database, err) &&
-              snapshot_file_read_map(file, database, err) &&
               snapshot_file_read_tables(file, database, err);
     database_close(database);
     if (ok && file->arena.failed)

@@ -37,7 +37,6 @@ struct snapshot_file {
     struct arena arena; /* of all below */
     const char *path;
     struct snapshot_stamp stamp;
-    const char *map; /* the text of a recording's map; NULL: none */
     struct snapshot_table *tables;
     size_t table_count;
 };

@@ -339,16 +339,6 @@ size_t snapshot_store_moments(const struct snapshot_store *store, const int64_t 
     return store->moment_count;
 }
 
-bool snapshot_store_find(const struct snapshot_store *store, int64_t at_ms, int64_t *moment_ms)
-{
-    for (size_t i = 0; i < store->moment_count; i++)
-        if (store->moments[i] <= at_ms) {
-            *moment_ms = store->moments[i];
-            return true;
-        }
-    return false;
-}
-
 bool store_find_table(const struct snapshot_store *store, const char *name, int64_t at_ms,
                       struct store_place *out)
 {
@@ -410,12 +400,4 @@ void snapshot_store_write_origin(const struct snapshot_store *store, const char 
     instant_write(out, place.moment->at_ms);
     buf_printf(out, " in %s, from ", place.file->path);
     buf_add_span(out, place.moment->origin);
-}
-
-const char *snapshot_store_map(const struct snapshot_store *store)
-{
-    for (size_t i = 0; i < store->file_count; i++)
-        if (store->files[i]->map)
-            return store->files[i]->map;
-    return NULL;
 }

@@ -39,15 +39,9 @@ bool snapshot_store_refresh(struct snapshot_store *store, struct error *err);
  * next refresh. */
 size_t snapshot_store_moments(const struct snapshot_store *store, const int64_t **newest_first);
 
-/* The newest moment not later than AT_MS; false if all are later. */
-bool snapshot_store_find(const struct snapshot_store *store, int64_t at_ms, int64_t *moment_ms);
-
 /* Appends where the state of TABLE at AT_MS comes from, in words: the moment, the file and the
  * export. Nothing if the table has no state at that moment. */
 void snapshot_store_write_origin(const struct snapshot_store *store, const char *table,
                                  int64_t at_ms, struct buf *out);
-
-/* The text of the map that a recording was made with; NULL: none. Valid until the next refresh. */
-const char *snapshot_store_map(const struct snapshot_store *store);
 
 #endif
