@@ -602,12 +602,6 @@ static bool place_find_time(struct place *place, struct span name,
                             const struct place_options *options, struct error *err)
 {
     int64_t moment_ms;
-    if (span_is(name, README_NAME)) {
-        place->kind = PLACE_README;
-        return true;
-    }
-    if (names_is_probed(name))
-        return place_refuse_probed(name, err);
     bool is_listed = place_find_listed_time(place, name, options, &place->at_ms);
     if (!is_listed && !instant_parse_prefix(name, &place->at_ms)) {
         CLEAN_UP(buf_clean_up) struct buf known = {0};
@@ -631,12 +625,6 @@ static bool place_find_version(struct place *place, struct span name,
 {
     struct span base = name, columns;
     int64_t moment_ms;
-    if (span_is(name, README_NAME)) {
-        place->kind = PLACE_README;
-        return true;
-    }
-    if (names_is_probed(name))
-        return place_refuse_probed(name, err);
     enum companion companion = companion_split(&base, &columns);
     bool has =
         companion == COMPANION_NONE || companion == COMPANION_INFO || companion == COMPANION_TYPED;
@@ -654,12 +642,24 @@ static bool place_find_version(struct place *place, struct span name,
     return true;
 }
 
-/* The README of a directory above the tables. A name of the map has priority. */
+/* The README of a directory whose names come from no table. A name of the map has priority. */
 static bool place_find_readme(struct place *place, struct span name)
 {
     if (span_is(name, README_NAME))
         place->kind = PLACE_README;
     return place->kind == PLACE_README;
+}
+
+/* An entry of a directory of moments. */
+static bool place_find_moment(struct place *place, struct span name,
+                              const struct place_options *options, struct error *err)
+{
+    if (place_find_readme(place, name))
+        return true;
+    if (names_is_probed(name))
+        return place_refuse_probed(name, err);
+    return place->kind == PLACE_TIMES ? place_find_time(place, name, options, err)
+                                      : place_find_version(place, name, options, err);
 }
 
 /* An environment or tables/; with @at behind it, the times of its snapshots. */
@@ -694,9 +694,8 @@ static bool place_find_child(struct place *place, struct span name,
     case PLACE_ROOT:
         return place_find_in_root(place, name, options, err);
     case PLACE_TIMES:
-        return place_find_time(place, name, options, err);
     case PLACE_HISTORY:
-        return place_find_version(place, name, options, err);
+        return place_find_moment(place, name, options, err);
     case PLACE_ENVIRONMENT:
         if (span_is(name, MAP_TABLES_NAME))
             return place_enter_tables(place, options, err);
