@@ -241,11 +241,6 @@ bool database_read_integer(struct database *database, const char *sql, int64_t *
     return step == STATEMENT_ROW;
 }
 
-void database_interrupt(struct database *database)
-{
-    sqlite3_interrupt(database->handle);
-}
-
 static int database_watch_step(void *arg)
 {
     const struct database *database = arg;
@@ -258,11 +253,6 @@ void database_watch(struct database *database, database_watch_fn *fn, void *arg)
     database->watch_arg = arg;
     sqlite3_progress_handler(database->handle, fn ? DATABASE_WATCH_STEPS : 0,
                              fn ? database_watch_step : NULL, database);
-}
-
-int64_t database_changes(const struct database *database)
-{
-    return sqlite3_changes64(database->handle);
 }
 
 struct statement *database_prepare(struct database *database, const char *sql, struct error *err)
@@ -321,11 +311,6 @@ void statement_bind_real(struct statement *statement, int number, double value)
     statement_note_bind(statement, sqlite3_bind_double(statement->handle, number, value));
 }
 
-void statement_bind_null(struct statement *statement, int number)
-{
-    statement_note_bind(statement, sqlite3_bind_null(statement->handle, number));
-}
-
 enum statement_step statement_step(struct statement *statement, struct error *err)
 {
     int code = statement->fault ? statement->fault : sqlite3_step(statement->handle);
@@ -381,9 +366,4 @@ struct span statement_bytes(const struct statement *statement, int column)
 int64_t statement_integer(const struct statement *statement, int column)
 {
     return sqlite3_column_int64(statement->handle, column);
-}
-
-double statement_real(const struct statement *statement, int column)
-{
-    return sqlite3_column_double(statement->handle, column);
 }

@@ -44,15 +44,8 @@ bool database_run(struct database *database, const char *sql, struct error *err)
 bool database_read_integer(struct database *database, const char *sql, int64_t *out,
                            struct error *err);
 
-/* The statement that runs on DATABASE fails with ERROR_TIMED_OUT. Any thread may call it while the
- * database is open. */
-void database_interrupt(struct database *database);
-
 /* See database_watch_fn; NULL: no more. */
 void database_watch(struct database *database, database_watch_fn *fn, void *arg);
-
-/* The rows that the last INSERT, UPDATE or DELETE changed. */
-int64_t database_changes(const struct database *database);
 
 /* SQL is one statement; parameters are ?1, ?2, … NULL with ERR filled. */
 struct statement *database_prepare(struct database *database, const char *sql, struct error *err);
@@ -63,7 +56,6 @@ void statement_bind_text(struct statement *statement, int number, struct span te
 void statement_bind_bytes(struct statement *statement, int number, struct span bytes);
 void statement_bind_integer(struct statement *statement, int number, int64_t value);
 void statement_bind_real(struct statement *statement, int number, double value);
-void statement_bind_null(struct statement *statement, int number);
 
 enum statement_step { STATEMENT_ROW, STATEMENT_DONE, STATEMENT_FAILED };
 
@@ -83,6 +75,5 @@ bool statement_is_bytes(const struct statement *statement, int column);
 struct span statement_text(const struct statement *statement, int column);
 struct span statement_bytes(const struct statement *statement, int column);
 int64_t statement_integer(const struct statement *statement, int column);
-double statement_real(const struct statement *statement, int column);
 
 #endif

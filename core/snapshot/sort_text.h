@@ -10,7 +10,4 @@
  * text. */
 void sort_text_write(struct span number, struct buf *out);
 
-/* Appends the number of TEXT: "4.2E+1". False (OUT unchanged in size) if TEXT is no such text. */
-bool sort_text_read(struct span text, struct buf *out);
-
 #endif

@@ -12,6 +12,7 @@
 #include "core/base/instant.h"
 #include "core/base/printable.h"
 #include "core/base/quantity.h"
+#include "core/import/s3_input.h"
 #include "core/json/writer.h"
 #include "core/sources.h"
 #include "fs/cli/import_keys.h"
@@ -175,11 +176,6 @@ static bool import_open_source(struct import_command *import, const char *name, 
     return source->folder || source->stream;
 }
 
-static bool import_is_bucket(const char *name)
-{
-    return strncmp(name, "s3://", 5) == 0;
-}
-
 static bool import_is_wanted(void *arg)
 {
     struct import_command *import = arg;
@@ -217,7 +213,7 @@ static bool import_open_sources(struct import_command *import, int count, char *
 {
     bool ok = true;
     for (int i = 0; ok && i < count; i++)
-        if (import_is_bucket(names[i]) == of_buckets)
+        if (s3_input_is_url(names[i]) == of_buckets)
             ok = of_buckets ? import_open_bucket(import, names[i], err)
                             : import_open_source(import, names[i], err);
     return ok;

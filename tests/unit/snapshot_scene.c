@@ -60,8 +60,8 @@ void snapshot_draft_add(struct snapshot_draft *draft, const char *item, int64_t 
         if (!typed_scalar(item_attribute(json_root(&doc), draft->columns.list[i].attribute), &arena,
                           &value) ||
             !column_value_of(value, draft->columns.list[i].type, &arena, &own))
-            statement_bind_null(insert, (int)i + 1);
-        else if (own.is_bytes)
+            continue;
+        if (own.is_bytes)
             statement_bind_bytes(insert, (int)i + 1, own.bytes);
         else
             statement_bind_text(insert, (int)i + 1, own.bytes);
