@@ -1,10 +1,8 @@
 """What gives credentials to a machine or a container: EC2's metadata service and a container's endpoint,
 both played on loopback."""
 
-import subprocess
-import sys
 
-from . import services, signin
+from . import resident_botocore, services, signin
 
 ROLES = "/latest/meta-data/iam/security-credentials/"
 ZONE = "/latest/meta-data/placement/availability-zone/"
@@ -89,7 +87,4 @@ except Exception:
 
 def botocore_key(environment, profile=None):
     """The id of the key that botocore finds there; "" for none."""
-    done = subprocess.run(
-        [sys.executable, "-c", ORACLE % profile], env=environment, capture_output=True, timeout=60
-    )
-    return done.stdout.decode().strip()
+    return resident_botocore.printed(ORACLE % profile, environment)

@@ -67,7 +67,8 @@ class Service:
             self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
         self.port = self.server.server_address[1]
         self.url = f"https://localhost:{self.port}" if tls else f"http://{host}:{self.port}"
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        # The end waits for one interval.
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
 
     def __enter__(self):
         self.thread.start()

@@ -2,11 +2,9 @@
 compare with, which asks it too."""
 
 import json
-import subprocess
-import sys
 import time
 
-from . import services, sigv4, signin
+from . import resident_botocore, services, sigv4, signin
 
 ARN = "arn:aws:iam::123456789012:role/"
 ACCOUNT = "123456789012"
@@ -140,11 +138,7 @@ print(found.get_frozen_credentials().access_key if found else "")
 def botocore_key(home, sts, profile="", code="", cached=True, env=None):
     """The id of the key that botocore comes to; "" when it fails."""
     environment = home.environment({"AWS_DEFAULT_REGION": "us-east-1", **sts.environment, **(env or {})})
-    done = subprocess.run(
-        [sys.executable, "-c", ORACLE, profile, sts.url, code, "yes" if cached else ""],
-        env=environment, capture_output=True, timeout=60,
-    )  # fmt: skip
-    return done.stdout.decode().strip() if done.returncode == 0 else ""
+    return resident_botocore.printed(ORACLE, environment, profile, sts.url, code, "yes" if cached else "")
 
 
 def kept(home):
