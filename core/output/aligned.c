@@ -56,12 +56,12 @@ static void aligned_cut(locale_t locale, struct buf *text)
     }
 }
 
-/* Escapes and cuts TEXT. */
-static void aligned_show(locale_t locale, struct buf *text)
+/* Escapes TEXT, and cuts it. */
+static void aligned_show(locale_t locale, bool cuts, struct buf *text)
 {
     struct buf shown = {0};
     printable_add(&shown, buf_span(text), "");
-    if (!shown.failed)
+    if (cuts && !shown.failed)
         aligned_cut(locale, &shown);
     shown.failed |= text->failed;
     buf_clean_up_secret(text);
@@ -70,15 +70,16 @@ static void aligned_show(locale_t locale, struct buf *text)
 
 static void aligned_widen(struct grid_column *column, size_t width)
 {
-    if (width > column->width)
-        column->width = width;
+    size_t most = width < MOST_WIDTH ? width : MOST_WIDTH;
+    if (most > column->width)
+        column->width = most;
 }
 
 static void aligned_fit_cell(void *arg, struct grid_column *column, enum typed_tag tag,
                              struct buf *text)
 {
     const struct aligned *aligned = arg;
-    aligned_show(aligned->locale, text);
+    aligned_show(aligned->locale, !aligned->holds_whole, text);
     aligned_widen(column, aligned_measure(aligned->locale, buf_span(text)));
     column->words |= tag != TYPED_N;
 }
@@ -111,7 +112,15 @@ static void aligned_write_cell(const struct aligned *aligned, size_t place, stru
                                bool ends, struct buf *out)
 {
     const struct grid_column *column = aligned->grid.columns[place];
-    size_t blanks = column->width - aligned_measure(aligned->locale, text);
+    CLEAN_UP(buf_clean_up_secret) struct buf cut = {0};
+    if (aligned->cuts) {
+        buf_add_span(&cut, text);
+        aligned_cut(aligned->locale, &cut);
+        out->failed |= cut.failed;
+        text = buf_span(&cut);
+    }
+    size_t width = aligned_measure(aligned->locale, text);
+    size_t blanks = width < column->width ? column->width - width : 0;
     buf_add_text(out, place ? GAP : "");
     if (!column->words)
         buf_add_repeated(out, ' ', blanks);
@@ -124,10 +133,22 @@ static void aligned_write_cell(const struct aligned *aligned, size_t place, stru
 static bool aligned_show_name(struct aligned *aligned, struct grid_column *column, struct buf *name)
 {
     buf_add_span(name, column->node.key);
-    aligned_show(aligned->locale, name);
+    aligned_show(aligned->locale, true, name);
     if (!name->failed)
         aligned_widen(column, aligned_measure(aligned->locale, buf_span(name)));
     return !name->failed;
+}
+
+size_t aligned_width(struct aligned *aligned)
+{
+    const struct grid *grid = &aligned->grid;
+    size_t width = 0;
+    for (size_t i = 0; i < grid->count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        aligned_show_name(aligned, grid->columns[i], &name);
+        width += (i ? sizeof GAP - 1 : 0) + grid->columns[i]->width;
+    }
+    return width;
 }
 
 bool aligned_fit(struct aligned *aligned, size_t width, size_t *left_out)

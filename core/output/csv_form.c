@@ -1,9 +1,8 @@
-/* CSV as RFC 4180 defines it, but with lines that end in LF alone. Rows of given columns are
- * written one by one. Otherwise all attributes of all items are columns, which are known only after
- * the last item: rows are held until then. */
+/* CSV of items. Rows of given columns are written one by one. Otherwise all attributes of all items
+ * are columns, which are known only after the last item: rows are held until then. */
 #include "core/item/record.h"
-#include "core/item/value.h"
 #include "core/output/cell.h"
+#include "core/output/csv_text.h"
 #include "core/output/form_ops.h"
 #include "core/output/grid.h"
 
@@ -41,59 +40,9 @@ static size_t csv_memory(const struct form *form)
     return grid_memory(&csv->grid) + csv->cell.capacity;
 }
 
-static void csv_add_quoted(struct buf *out, struct span text)
+static enum csv_type csv_type_of(enum typed_tag tag)
 {
-    buf_add_char(out, '"');
-    for (const char *quote; (quote = memchr(text.data, '"', text.size));) {
-        size_t size = (size_t)(quote - text.data) + 1;
-        buf_add(out, text.data, size);
-        buf_add_char(out, '"');
-        text = span_from(text, size);
-    }
-    buf_add_span(out, text);
-    buf_add_char(out, '"');
-}
-
-/* Whether TEXT would end its field, or lose something, outside of quotes: some readers trim blanks,
- * and some take a # in front for a comment. */
-static bool csv_must_be_quoted(struct span text)
-{
-    for (size_t i = 0; i < text.size; i++)
-        if (strchr(",\"\r\n", text.data[i])) /* NUL is found, too */
-            return true;
-    return text.size > 0 &&
-           (strchr(" \t#", text.data[0]) || strchr(" \t", text.data[text.size - 1]));
-}
-
-static void csv_add_field(struct buf *out, enum typed_tag tag, struct span text)
-{
-    if (tag == TYPED_NONE)
-        return;
-    /* A text without quotes must not look like nothing, null, a truth value or a number. */
-    bool looks_bare = text.size == 0 || span_is(text, "null") || span_is(text, "true") ||
-                      span_is(text, "false") || number_is(text);
-    bool is_text = tag == TYPED_S || tag == TYPED_B;
-    if (csv_must_be_quoted(text) || (is_text && looks_bare))
-        csv_add_quoted(out, text);
-    else
-        buf_add_span(out, text);
-}
-
-static void csv_add_name(struct buf *out, size_t column, struct span name)
-{
-    buf_add_text(out, column ? "," : "");
-    if (name.size == 0 || csv_must_be_quoted(name))
-        csv_add_quoted(out, name);
-    else
-        buf_add_span(out, name);
-}
-
-/* An empty line is no row for many readers. */
-static void csv_end_line(struct buf *out, size_t columns, size_t row)
-{
-    if (columns == 1 && out->size == row)
-        buf_add_text(out, "\"\"");
-    buf_add_char(out, '\n');
+    return tag == TYPED_NONE ? CSV_ABSENT : tag == TYPED_S || tag == TYPED_B ? CSV_TEXT : CSV_BARE;
 }
 
 static void csv_write_given_names(struct csv *csv, struct buf *out)
@@ -102,7 +51,7 @@ static void csv_write_given_names(struct csv *csv, struct buf *out)
     if (csv->begun)
         return;
     for (size_t i = 0; i < form->column_count; i++)
-        csv_add_name(out, i, form->columns[i]);
+        csv_text_add_name(out, i, form->columns[i]);
     buf_add_char(out, '\n');
     csv->begun = true;
 }
@@ -123,9 +72,9 @@ static bool csv_write_row(struct csv *csv, struct json item, struct buf *out)
         buf_truncate(&csv->cell, 0);
         if (!cell_write(value, cell_is_masked(&form->view, name), &csv->cell, &tag))
             return false;
-        csv_add_field(out, tag, buf_span(&csv->cell));
+        csv_text_add_field(out, csv_type_of(tag), buf_span(&csv->cell));
     }
-    csv_end_line(out, form->column_count, row);
+    csv_text_end_line(out, form->column_count, row);
     return true;
 }
 
@@ -156,12 +105,12 @@ static bool csv_end(struct form *form, struct buf *out, bool *more, struct error
     for (size_t i = 0; cells && i < grid->count; i++) {
         const struct grid_cell *cell = &cells[grid->columns[i]->number];
         buf_add_text(out, i ? "," : "");
-        csv_add_field(out, cell->tag, cell->text);
+        csv_text_add_field(out, csv_type_of(cell->tag), cell->text);
     }
     if (cells)
-        csv_end_line(out, grid->count, before);
+        csv_text_end_line(out, grid->count, before);
     for (size_t i = 0; !csv->begun && i < grid->count; i++)
-        csv_add_name(out, i, grid->columns[i]->node.key);
+        csv_text_add_name(out, i, grid->columns[i]->node.key);
     buf_add_text(out, csv->begun ? "" : "\n");
     *more = cells || !csv->begun;
     csv->begun = true;

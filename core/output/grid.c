@@ -31,12 +31,8 @@ void grid_clean_up(struct grid *grid)
     *grid = (struct grid){0};
 }
 
-/* The column of that NAME, which is added if it is new. NULL when memory ran out. */
-static struct grid_column *grid_column_of(struct grid *grid, struct span name)
+static struct grid_column *grid_new_column(struct grid *grid, struct span name)
 {
-    struct dict_node *known = dict_find(&grid->by_name, name);
-    if (known)
-        return (struct grid_column *)known;
     struct grid_column *column = arena_alloc(&grid->arena, sizeof *column);
     struct span copy = arena_copy(&grid->arena, name);
     if (grid->arena.failed || grid->count == ROW_END)
@@ -51,8 +47,17 @@ static struct grid_column *grid_column_of(struct grid *grid, struct span name)
     }
     column->node.key = copy;
     column->number = (uint32_t)grid->count;
-    dict_add(&grid->by_name, &column->node);
     return grid->columns[grid->count++] = column;
+}
+
+/* The column of that NAME, which is added if it is new. NULL when memory ran out. */
+static struct grid_column *grid_column_of(struct grid *grid, struct span name)
+{
+    struct dict_node *known = dict_find(&grid->by_name, name);
+    struct grid_column *column = known ? (struct grid_column *)known : grid_new_column(grid, name);
+    if (column && !known)
+        dict_add(&grid->by_name, &column->node);
+    return column;
 }
 
 bool grid_add_column(struct grid *grid, struct span name)
@@ -63,21 +68,34 @@ bool grid_add_column(struct grid *grid, struct span name)
     return column != NULL;
 }
 
-/* False when VALUE is no value of DynamoDB, or memory ran out. */
-static bool grid_add_cell(struct grid *grid, struct grid_column *column, struct json value)
+bool grid_add_equal_column(struct grid *grid, struct span name)
 {
-    struct grid_cell_head head = {.column = column->number};
-    bool masked = cell_is_masked(grid->view, column->node.key);
-    buf_truncate(&grid->cell, 0);
-    if (!cell_write(value, masked, &grid->cell, &head.tag))
-        return false;
+    struct grid_column *column = grid_new_column(grid, name);
+    if (column)
+        column->given = true;
+    return column != NULL;
+}
+
+/* Stores the text of grid->cell. False when memory ran out. */
+static bool grid_store_cell(struct grid *grid, struct grid_column *column, enum typed_tag tag)
+{
+    struct grid_cell_head head = {.column = column->number, .tag = tag};
     if (grid->fit)
-        grid->fit(grid->fit_arg, column, head.tag, &grid->cell);
+        grid->fit(grid->fit_arg, column, tag, &grid->cell);
     head.size = (uint32_t)grid->cell.size;
     column->filled = true;
     buf_add(&grid->cells, &head, sizeof head);
     buf_add_span(&grid->cells, buf_span(&grid->cell));
     return !grid->cell.failed;
+}
+
+/* False when VALUE is no value of DynamoDB, or memory ran out. */
+static bool grid_add_cell(struct grid *grid, struct grid_column *column, struct json value)
+{
+    enum typed_tag tag;
+    bool masked = cell_is_masked(grid->view, column->node.key);
+    buf_truncate(&grid->cell, 0);
+    return cell_write(value, masked, &grid->cell, &tag) && grid_store_cell(grid, column, tag);
 }
 
 static bool grid_add_row(struct grid *grid, struct json item, struct arena *arena)
@@ -111,6 +129,19 @@ bool grid_add(struct grid *grid, struct json item, struct error *err)
     if (arena.failed || grid->cell.failed || grid->cells.failed)
         return error_no_memory(err);
     return ok || record_refuse(item, "", err);
+}
+
+bool grid_add_cells(struct grid *grid, const struct grid_cell *cells)
+{
+    const struct grid_cell_head end = {.column = ROW_END};
+    for (size_t i = 0; i < grid->count; i++) {
+        const struct grid_cell *cell = &cells[grid->columns[i]->number];
+        buf_truncate(&grid->cell, 0);
+        buf_add_span(&grid->cell, cell->text);
+        grid_store_cell(grid, grid->columns[i], cell->tag);
+    }
+    buf_add(&grid->cells, &end, sizeof end);
+    return !grid->cell.failed && !grid->cells.failed;
 }
 
 void grid_forget(struct grid *grid)

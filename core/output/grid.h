@@ -51,6 +51,12 @@ void grid_clean_up(struct grid *grid);
 /* Adds a given column, behind those given before. False when memory ran out. */
 bool grid_add_column(struct grid *grid, struct span name);
 
+/* The same, also if another column has this name; it has the next number. Only grid_add_cells fills
+ * it. */
+bool grid_add_equal_column(struct grid *grid, struct span name);
+/* Stores a row of texts, by the numbers of the columns. False when memory ran out. */
+bool grid_add_cells(struct grid *grid, const struct grid_cell *cells);
+
 /* Stores the row of the typed ITEM. False with ERR filled: memory ran out, or it is no item. */
 bool grid_add(struct grid *grid, struct json item, struct error *err);
 

@@ -3,15 +3,11 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "core/base/quantity.h"
 #include "core/condition/where.h"
-#include "core/plan/cost.h"
 #include "core/read/resolve.h"
-#include "core/source/payer.h"
 #include "fs/cli/live_mount.h"
-#include "fs/cli/prompt.h"
+#include "fs/cli/read_budget.h"
 #include "fs/cli/screen.h"
 
 /* No further path is started while this much is held. */
@@ -21,18 +17,10 @@ enum { PATH_QUEUE_HELD_BYTES = 8 << 20 };
  * cleared by it again: that takes as long as the parsing. */
 enum { LARGE_BLOCK = 8 << 20, FREE_MEMORY = 8 << 20 };
 
-/* --confirm-above: a filter or a count may read far more than it prints. The user is prompted only
- * at the terminal where the command was typed; a script is never prompted. */
-struct path_budget {
-    double rcu;     /* consumed so far */
-    double allowed; /* before the next prompt; 0: unlimited */
-    bool refused;   /* also for all later paths */
-};
-
 /* Pays for the requests of one path, from the budget of all. */
 struct path_payer {
     struct payer payer; /* first: a struct payer * is cast to this */
-    struct path_budget *budget;
+    struct read_budget *budget;
     const struct tree *tree;
     const char *path; /* as typed */
 };
@@ -49,14 +37,14 @@ struct path_queue {
     bool failed;                       /* out of memory */
     struct path_turn *window;          /* owned: path I is at I % SIDE_BY_SIDE */
     const struct selection *selection; /* of every path, which is a listing then; or NULL */
-    struct path_budget budget;
+    struct read_budget budget;
     struct path_payer *payers; /* owned: of each path */
     struct loop_timer *timer;  /* will advance the queue; or NULL */
 };
 
 static void path_payer_charge(struct payer *payer, const struct expense *expense)
 {
-    ((struct path_payer *)payer)->budget->rcu += expense->spent.units + expense->spent.doubted;
+    read_budget_charge(((struct path_payer *)payer)->budget, expense);
 }
 
 static void path_payer_release(struct payer *payer)
@@ -83,18 +71,9 @@ static bool path_queue_add_payers(struct path_queue *queue)
     return queue->payers;
 }
 
-/* A typed command leads the foreground process group of the terminal. The commands of a script are
- * in the script's group; a command in the background would be stopped by a prompt. */
-static void path_budget_init(struct path_budget *budget, const struct options *options)
-{
-    bool typed = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && getpgrp() == getpid() &&
-                 tcgetpgrp(STDIN_FILENO) == getpgrp();
-    *budget = (struct path_budget){.allowed = typed ? options->confirm_above : 0};
-}
-
 /* Whether reading PLACE may require a confirmation. */
-static bool path_budget_covers(const struct path_budget *budget, const struct options *options,
-                               const struct place *place)
+static bool path_queue_confirms(const struct read_budget *budget, const struct options *options,
+                                const struct place *place)
 {
     bool counts = options->count ||
                   (place->kind == PLACE_LIST_FILE &&
@@ -103,62 +82,22 @@ static bool path_budget_covers(const struct path_budget *budget, const struct op
            (options->where || options->confirm_given || counts);
 }
 
-/* "930 RCU (about $0.00012 on demand)" */
-static void path_budget_write_price(double rcu, const struct place *place, struct buf *out)
-{
-    decimal_write(rcu, out);
-    buf_add_text(out, " RCU");
-    if (!place->environment)
-        return;
-    buf_add_text(out, " (about ");
-    cost_write_dollars(rcu, place->environment->price, out);
-    buf_add_text(out, " on demand)");
-}
-
-static bool path_budget_prompt(const struct path_budget *budget, const struct path_turn *turn,
-                               double next)
-{
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    buf_printf(&text, "%s: ", turn->path);
-    if (budget->rcu > 0) {
-        path_budget_write_price(budget->rcu, turn->place, &text);
-        buf_add_text(&text, " were consumed so far; the next page");
-    } else {
-        buf_add_text(&text, "a page");
-    }
-    buf_add_text(&text, " takes up to ");
-    path_budget_write_price(next, turn->place, &text);
-    if (budget->rcu == 0)
-        buf_add_text(&text, "; the number of pages is not known");
-    fputs("ddbfs: ", stderr);
-    app_print_safely(buf_text(&text));
-    fputc('\n', stderr);
-    return prompt_for_consent("Go on") != PROMPT_REFUSED;
-}
-
-/* Whether TURN may read its next page. False with ERR. The limit is doubled by a confirmation:
- * frequent prompts would be confirmed unread. */
-static bool path_budget_allows(struct path_budget *budget, const struct path_turn *turn,
-                               struct error *err)
+/* Whether TURN may read its next page. False with ERR. */
+static bool path_queue_allows(struct read_budget *budget, const struct path_turn *turn,
+                              struct error *err)
 {
     const struct plan *plan = place_plan(turn->place, err);
+    const struct map_environment *environment = turn->place->environment;
     if (!plan)
         return false;
     const struct cost_rcu *rcu = &plan->cost.rcu;
-    double next = plan->cost.pages || budget->rcu > 0 ? rcu->page : rcu->most;
-    if (!budget->refused && budget->rcu + next <= budget->allowed)
-        return true;
-    budget->refused = budget->refused || !path_budget_prompt(budget, turn, next);
-    if (budget->refused) {
-        CLEAN_UP(buf_clean_up) struct buf consumed = {0};
-        decimal_write(budget->rcu, &consumed);
-        return error_set(err, ERROR_TOO_LARGE,
-                         "stopped at your request after %s RCU; the results are incomplete",
-                         buf_text(&consumed));
-    }
-    while (budget->rcu + next > budget->allowed)
-        budget->allowed *= 2;
-    return true;
+    const struct read_demand demand = {
+        .of = turn->path,
+        .unit = "page",
+        .rcu = plan->cost.pages || budget->rcu > 0 ? rcu->page : rcu->most,
+        .price = environment ? environment->price : 0,
+    };
+    return read_budget_allows(budget, &demand, err);
 }
 
 static struct path_turn *path_queue_turn(const struct path_queue *queue, int number)
@@ -213,7 +152,7 @@ static void path_queue_take_place(void *arg, struct place *place, const struct e
         return;
     }
     turn->confirms =
-        queue->ops->go_on && path_budget_covers(&queue->budget, turn->app->options, place);
+        queue->ops->go_on && path_queue_confirms(&queue->budget, turn->app->options, place);
     if (turn->confirms)
         turn_pause(turn);
     else
@@ -260,7 +199,7 @@ static bool path_queue_print_front(struct path_queue *queue)
     }
     if (turn->state == TURN_PAUSED && fflush(stdout) == 0) {
         turn->state = TURN_WORKING;
-        if (turn->confirms && !path_budget_allows(&queue->budget, turn, &turn->why))
+        if (turn->confirms && !path_queue_allows(&queue->budget, turn, &turn->why))
             turn->state = TURN_ENDED;
         else if (turn->begun)
             queue->ops->go_on(turn);
@@ -376,7 +315,7 @@ int path_queue_command(const struct options *options, char **paths, int count, i
         mounted_paths_clean_up(&mounted);
         return EXIT_FAILURE;
     }
-    path_budget_init(&queue.budget, options);
+    read_budget_init(&queue.budget, options);
     mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
     mallopt(M_TRIM_THRESHOLD, FREE_MEMORY);
     bool ready =
