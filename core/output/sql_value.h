@@ -22,7 +22,8 @@ struct sql_value {
  * until STORAGE changes next. False when TYPED is no value, or STORAGE failed. */
 bool sql_value_read(struct json typed, bool masked, struct buf *storage, struct sql_value *out);
 
-/* The same of a number's TEXT, which has no number_fault; a TEXT borrows it. */
+/* The same of a number's TEXT. A number that the service does not have (see number_fault) is a
+ * TEXT, which borrows it. */
 struct sql_value sql_value_of_number(struct span text);
 
 #endif

@@ -15,9 +15,14 @@ enum sql_role { SQL_PART, SQL_ATTRIBUTE, SQL_ITEM };
 struct sql_column {
     const char *name; /* of the part or the attribute; "item" */
     enum sql_role role;
-    /* By the keys: a part and a key attribute of type S are TEXT, one of type N is NUMERIC, all
-     * else has no affinity. */
+    /* By the keys: a part and a key attribute of type S are TEXT, one of type N is NUMERIC, and so
+     * is a padded part ({score:05}), whose order in the key is that of the numbers. All else has no
+     * affinity, also a part that is a text in one key and a number in another. */
     bool is_text, is_number;
+    bool is_binary; /* of keys of type B alone */
+    /* Of a part that only indexes have: the index's key with it. Of a key attribute: its key, which
+     * has its type. NULL of all others. */
+    const struct map_key *key;
     bool is_hidden; /* not in "select *": an attribute that a statement names */
     bool is_masked; /* a secret, and secrets are not shown */
 };
@@ -29,7 +34,8 @@ struct sql_columns {
     bool show_secrets;
     struct sql_column *items;
     size_t count;
-    size_t item; /* the number of the column "item" */
+    size_t item; /* the number of the column "item"; its name is "item_json" if a part or a key
+                  * attribute is called "item" */
 };
 
 /* The parts of the map's formats, then the key attributes of the table and its indexes, each once,
@@ -40,31 +46,35 @@ void sql_columns_destroy(struct sql_columns *columns); /* NULL is fine */
 
 /* The number of the column that SQLite finds for NAME; COUNT for none. */
 size_t sql_columns_find(const struct sql_columns *columns, struct span name);
+/* The number of the column that is the part PARAM, or the attribute that the part is; COUNT for
+ * none. */
+size_t sql_columns_find_part(const struct sql_columns *columns, const char *param);
 /* Adds the hidden column of an attribute, unless it is there. False when memory ran out. */
 bool sql_columns_add(struct sql_columns *columns, struct span attribute);
 
 /* Appends CREATE TABLE x(…) for sqlite3_declare_vtab. */
 void sql_columns_write_declaration(const struct sql_columns *columns, struct buf *out);
 
-/* An item whose columns are read. {0} before the first; STORAGE grows with the values that were
- * read, which are valid until the next item begins. */
+/* An item whose columns are read. {0} before the first. Values that were read are valid until the
+ * next item begins. */
 struct sql_row {
     const struct sql_columns *columns;
     struct json item;
     struct arena arena;
-    struct buf storage;
-    bool has_key;
+    struct buf storage;          /* of one value, while it is read */
     const struct map_kind *kind; /* NULL: of no kind that the map declares */
-    struct bindings parts;       /* of the table's key, and of indexes */
+    struct bindings parts;       /* of the table's key */
 };
 
 /* False with ERR filled when ITEM is no typed item or lacks its key, or memory ran out. */
 bool sql_row_begin(struct sql_row *row, const struct sql_columns *columns, struct json item,
                    struct error *err);
+/* A key attribute of an index is NULL if it has not the key's type: the item is not in the index.
+ * False with ERR filled when the item is not understood, or memory ran out. */
 bool sql_row_read(struct sql_row *row, size_t column, struct sql_value *out, struct error *err);
-/* Whether the item has an attribute of the name of COLUMN, a part, with another value: the column
- * hides it. */
-bool sql_row_hides(const struct sql_row *row, size_t column);
+/* Whether the item has an attribute of the name of COLUMN, a part or a key attribute, with another
+ * value: the column hides it. */
+bool sql_row_hides(struct sql_row *row, size_t column);
 void sql_row_clean_up(struct sql_row *row);
 
 #endif
