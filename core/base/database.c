@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/ascii.h"
+
 /* SQLite's rollback journal lies beside the file. It gets the file's mode. */
 enum {
     DATABASE_FILE_MODE = 0600,
@@ -366,4 +368,30 @@ struct span statement_bytes(const struct statement *statement, int column)
 int64_t statement_integer(const struct statement *statement, int column)
 {
     return sqlite3_column_int64(statement->handle, column);
+}
+
+static bool database_is_word(struct span name)
+{
+    for (size_t i = 0; i < name.size; i++) {
+        char c = name.data[i];
+        if (!ascii_is_letter(c) && c != '_' && (i == 0 || !ascii_is_digit(c)))
+            return false;
+    }
+    return name.size > 0 && name.size <= INT32_MAX &&
+           !sqlite3_keyword_check(name.data, (int)name.size);
+}
+
+void database_write_name(struct span name, struct buf *out)
+{
+    if (database_is_word(name)) {
+        buf_add_span(out, name);
+        return;
+    }
+    buf_add_char(out, '"');
+    for (size_t i = 0; i < name.size; i++) {
+        buf_add_char(out, name.data[i]);
+        if (name.data[i] == '"')
+            buf_add_char(out, '"');
+    }
+    buf_add_char(out, '"');
 }

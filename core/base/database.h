@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/span.h"
 
@@ -75,5 +76,9 @@ bool statement_is_bytes(const struct statement *statement, int column);
 struct span statement_text(const struct statement *statement, int column);
 struct span statement_bytes(const struct statement *statement, int column);
 int64_t statement_integer(const struct statement *statement, int column);
+
+/* Appends the name of a table or a column as a statement writes it: a plain word, unless that is a
+ * keyword; else in double quotes. */
+void database_write_name(struct span name, struct buf *out);
 
 #endif

@@ -245,6 +245,27 @@ static void a_table_with_many_keys_is_refused(void)
     }
 }
 
+static void names_are_quoted_where_sql_needs_it(void)
+{
+    static const char *const rows[][2] = {
+        {"jobs", "jobs"},
+        {"shop_id", "shop_id"},
+        {"_1", "_1"},
+        {"1a", "\"1a\""},
+        {"order", "\"order\""},
+        {"Select", "\"Select\""},
+        {"a-b", "\"a-b\""},
+        {"say \"x\"", "\"say \"\"x\"\"\""},
+        {"gr\u00fc\u00df", "\"gr\u00fc\u00df\""},
+        {"", "\"\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEAN_UP(buf_clean_up) struct buf out = {0};
+        database_write_name(span_text(rows[i][0]), &out);
+        CHECK_TEXT(buf_text(&out), rows[i][1]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct check_test tests[] = {
@@ -256,6 +277,7 @@ int main(int argc, char **argv)
          another_opening_keeps_the_locks_of_a_reader},
         {"names of SQLite and of items have no view", names_of_sqlite_and_of_items_have_no_view},
         {"a table with many keys is refused", a_table_with_many_keys_is_refused},
+        {"names are quoted where SQL needs it", names_are_quoted_where_sql_needs_it},
     };
     if (!mkdtemp(folder))
         return EXIT_FAILURE;
