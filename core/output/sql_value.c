@@ -96,3 +96,37 @@ bool sql_value_read(struct json typed, bool masked, struct buf *storage, struct 
     *out = (struct sql_value){.type = SQL_TEXT, .bytes = span_from(buf_span(storage), before)};
     return true;
 }
+
+/* Exact, also where the INTEGER is no double. */
+static int sql_value_compare_mixed(int64_t integer, double real)
+{
+    static const double beyond = 9223372036854775808.0; /* the first that is too large */
+    if (real >= beyond || real < -beyond)
+        return real > 0 ? -1 : 1;
+    int64_t whole = (int64_t)real;
+    if (integer != whole)
+        return integer < whole ? -1 : 1;
+    double fraction = real - (double)whole;
+    return fraction > 0 ? -1 : fraction < 0;
+}
+
+static int sql_value_compare_numbers(const struct sql_value *a, const struct sql_value *b)
+{
+    if (a->type != b->type)
+        return a->type == SQL_INTEGER ? sql_value_compare_mixed(a->integer, b->real)
+                                      : -sql_value_compare_mixed(b->integer, a->real);
+    if (a->type == SQL_INTEGER)
+        return a->integer < b->integer ? -1 : a->integer > b->integer;
+    return a->real < b->real ? -1 : a->real > b->real;
+}
+
+int sql_value_compare(const struct sql_value *a, const struct sql_value *b)
+{
+    static const int ranks[] = {
+        [SQL_NULL] = 0, [SQL_INTEGER] = 1, [SQL_REAL] = 1, [SQL_TEXT] = 2, [SQL_BLOB] = 3};
+    if (ranks[a->type] != ranks[b->type])
+        return ranks[a->type] < ranks[b->type] ? -1 : 1;
+    if (ranks[a->type] == 1)
+        return sql_value_compare_numbers(a, b);
+    return a->type == SQL_NULL ? 0 : span_compare(a->bytes, b->bytes);
+}

@@ -26,4 +26,7 @@ bool sql_value_read(struct json typed, bool masked, struct buf *storage, struct 
  * TEXT, which borrows it. */
 struct sql_value sql_value_of_number(struct span text);
 
+/* The order of SQLite, without affinity and with binary collation: NULL, numbers, texts, BLOBs. */
+int sql_value_compare(const struct sql_value *a, const struct sql_value *b);
+
 #endif

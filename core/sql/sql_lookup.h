@@ -8,7 +8,7 @@
 /* One request, or one Query with its pages. All of it is in the arena. */
 struct sql_lookup {
     enum sql_access_kind kind;
-    const struct map_index *index; /* of QUERY; NULL: the table itself */
+    const struct map_index *index; /* of QUERY and SCAN; NULL: the table itself */
     struct key key;                /* of KEYS */
     const struct cond *where;      /* of QUERY: equality for each partition attribute, then at most
                                     * one range or equality for each sort attribute */
@@ -27,8 +27,9 @@ bool sql_access_bind(const struct sql_access *access, const struct sql_value *va
                      struct arena *arena, struct sql_lookup **out, size_t *count,
                      struct error *err);
 
-/* Of ordered rows: whether ITEM may come in front of the rows behind it, NEXT being the next one
- * (absent: the last). False: the order of the keys is not that of the column. */
+/* Of ordered rows: whether ROW may come before NEXT, the next row of the same lookup (NULL: ROW is
+ * the last). False with ERR as it was: the order of the keys is not that of the column. False with
+ * ERR filled: as sql_row_read. */
 bool sql_access_keeps_order(const struct sql_access *access, struct sql_row *row,
                             struct sql_row *next, struct error *err);
 
