@@ -21,6 +21,7 @@ enum {
 struct database {
     sqlite3 *handle; /* owned */
     char *file;      /* owned */
+    bool is_in_memory;
     database_watch_fn *watch;
     void *watch_arg;
 };
@@ -79,7 +80,7 @@ static bool database_set_io_error(sqlite3 *handle, const char *file, struct erro
 static bool database_refuse(sqlite3 *handle, const char *file, int code, struct error *err)
 {
     int kind = code & 0xff;
-    if (kind == SQLITE_NOMEM)
+    if (kind == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM)
         return error_no_memory(err);
     if (kind == SQLITE_IOERR)
         return database_set_io_error(handle, file, err);
@@ -199,10 +200,73 @@ struct database *database_open(const char *file, enum database_mode mode, struct
     return database_open_watched(file, mode, NULL, NULL, err);
 }
 
+/* Without a journal: a database in memory is dropped after a failure. Pages have one size, so that
+ * the same rows make the same bytes. */
+static const char memory_settings[] = "PRAGMA page_size = 4096; PRAGMA journal_mode = OFF;"
+                                      "PRAGMA temp_store = MEMORY";
+
+static int database_connect_memory(struct database *database, size_t most)
+{
+    int flags =
+        SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    sqlite3_int64 limit =
+        most > 0 && most < DATABASE_MOST_MEMORY ? (sqlite3_int64)most : DATABASE_MOST_MEMORY;
+    int code = sqlite3_open_v2("records", &database->handle, flags, "memdb");
+    if (code != SQLITE_OK)
+        return code;
+    sqlite3_limit(database->handle, SQLITE_LIMIT_LENGTH, DATABASE_MOST_VALUE);
+    code = sqlite3_exec(database->handle, memory_settings, NULL, NULL, NULL);
+    return code != SQLITE_OK
+               ? code
+               : sqlite3_file_control(database->handle, "main", SQLITE_FCNTL_SIZE_LIMIT, &limit);
+}
+
+struct database *database_open_in_memory(const char *name, size_t most, struct error *err)
+{
+    struct database *database = calloc(1, sizeof *database);
+    if (database)
+        database->file = strdup(name);
+    if (!database || !database->file) {
+        free(database);
+        error_no_memory(err);
+        return NULL;
+    }
+    database->is_in_memory = true;
+    int code = database_connect_memory(database, most);
+    if (code == SQLITE_OK)
+        return database;
+    database_refuse(database->handle, name, code, err);
+    database_close(database);
+    return NULL;
+}
+
+static unsigned char *database_bytes(const struct database *database, size_t *size)
+{
+    sqlite3_int64 count = 0;
+    unsigned char *bytes = database->handle ? sqlite3_serialize(database->handle, "main", &count,
+                                                                SQLITE_SERIALIZE_NOCOPY)
+                                            : NULL;
+    *size = bytes ? (size_t)count : 0;
+    return bytes;
+}
+
+struct span database_image(const struct database *database)
+{
+    size_t size;
+    const unsigned char *bytes = database_bytes(database, &size);
+    return span_of(bytes ? (const char *)bytes : "", size);
+}
+
 void database_close(struct database *database)
 {
     if (!database)
         return;
+    if (database->is_in_memory) { /* it may have secrets */
+        size_t size;
+        unsigned char *bytes = database_bytes(database, &size);
+        if (bytes)
+            explicit_bzero(bytes, size);
+    }
     sqlite3_close(database->handle);
     free(database->file);
     free(database);

@@ -18,7 +18,8 @@ enum database_mode {
     DATABASE_CREATE,   /* a new file of mode 0600, or an empty one */
 };
 
-enum { DATABASE_BUSY_MS = 5000 }; /* the longest wait for a lock of another process */
+enum { DATABASE_MOST_MEMORY = 2047 << 20 }; /* bytes: SQLite allocates less than 2 GB at once */
+enum { DATABASE_BUSY_MS = 5000 };           /* the longest wait for a lock of another process */
 
 /* A writer that was killed left a journal: then the file is first restored from that, in any mode.
  * NULL with ERR filled: the file is missing, is no SQLite database, or cannot be opened. */
@@ -31,6 +32,13 @@ typedef bool database_watch_fn(void *arg);
 /* The same, with a watch from the beginning. FN may be NULL. */
 struct database *database_open_watched(const char *file, enum database_mode mode,
                                        database_watch_fn *fn, void *arg, struct error *err);
+/* An empty database in memory, whose file has at most MOST bytes (0: DATABASE_MOST_MEMORY); a
+ * statement that needs more fails with ERROR_NO_SPACE. NAME is for messages. NULL with ERR filled.
+ */
+struct database *database_open_in_memory(const char *name, size_t most, struct error *err);
+/* The file of one that is in memory, as of the last transaction; empty before the first. Borrowed
+ * until the next statement. */
+struct span database_image(const struct database *database);
 /* Its statements must have ended. An open transaction is rolled back. NULL is fine. */
 void database_close(struct database *database);
 

@@ -481,8 +481,9 @@ static bool explain_add_forms(struct json_writer *json, const struct tree *tree,
         const char *name;
         enum companion companion;
     } forms[] = {
-        {"names", COMPANION_NONE},   {"@jsonl", COMPANION_JSONL}, {"@csv", COMPANION_CSV},
-        {"@table", COMPANION_TABLE}, {"@count", COMPANION_COUNT}, {"@summary", COMPANION_SUMMARY},
+        {"names", COMPANION_NONE},     {"@jsonl", COMPANION_JSONL}, {"@csv", COMPANION_CSV},
+        {"@table", COMPANION_TABLE},   {"@count", COMPANION_COUNT}, {"@summary", COMPANION_SUMMARY},
+        {"@sqlite", COMPANION_SQLITE},
     };
     bool ok = true;
     json_writer_begin_object(json, "forms", JSON_LINES);

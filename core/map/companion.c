@@ -28,6 +28,7 @@ const char *companion_ending(enum companion companion)
         [COMPANION_TABLE] = "@table",
         [COMPANION_COUNT] = "@count",
         [COMPANION_SUMMARY] = "@summary",
+        [COMPANION_SQLITE] = "@sqlite",
         [COMPANION_END] = "",
     };
     return endings[companion];
@@ -98,6 +99,7 @@ static const struct companion_words of_listing[] = {
     {"@csv:A,B", "these attributes of each item, for programs; @csv has all"},
     {"@table:A,B", "the same aligned, for eyes"},
     {"@jsonl", "whole items, one a line"},
+    {"@sqlite", "whole items as the rows of one SQLite table: records"},
     {"@info", "the listing's requests, RCU and skipped items"},
 };
 

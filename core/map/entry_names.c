@@ -389,7 +389,7 @@ static bool entry_names_check_name(struct pattern_draft *draft, struct map_entry
     if (draft->path->has_name && companion_find_ending(last) < last.size)
         return pattern_draft_fail(
             draft, "\"name\" ends as a companion does (@, @typed, @info, @links, @jsonl, "
-                   "@csv, @table, @count, @summary), or in ~, which programs try by "
+                   "@csv, @table, @count, @summary, @sqlite), or in ~, which programs try by "
                    "themselves");
     if (!entry_names_can_be_parsed(written))
         return pattern_draft_fail(draft, "after a parameter the text of a name can't begin with "

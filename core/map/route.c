@@ -93,8 +93,8 @@ static const char *route_wrong_segment(const struct format *segment)
     struct span last = segment->pieces[segment->count - 1].literal;
     for (enum companion c = COMPANION_TYPED; c < COMPANION_END; c++)
         if (span_ends(last, span_text(companion_ending(c))))
-            return "a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, @count or "
-                   "@summary, which are companions of an item or of a listing";
+            return "a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, "
+                   "@count, @summary or @sqlite, which are companions of an item or of a listing";
     return NULL;
 }
 

@@ -23,8 +23,14 @@ static const char *const probed_words[] = {
     "ehthumbs.db",  "lost+found",
 };
 
+/* SQLite looks for these beside each database that it opens. */
+static const char *const probed_endings[] = {"@sqlite-journal", "@sqlite-wal", "@sqlite-shm"};
+
 static bool names_is_probed_word(struct span name)
 {
+    for (size_t i = 0; i < sizeof probed_endings / sizeof probed_endings[0]; i++)
+        if (span_ends(name, span_text(probed_endings[i])))
+            return true;
     for (size_t i = 0; i < sizeof probed_words / sizeof probed_words[0]; i++)
         if (span_is(name, probed_words[i]))
             return true;

@@ -126,7 +126,7 @@ static const struct form_ops form_table = {sizeof(struct form_grid), form_table_
 
 static const struct form_ops *const form_kinds[] = {
     [FORM_JSONL] = &form_jsonl, [FORM_CSV] = &form_csv,         [FORM_TABLE] = &form_table,
-    [FORM_COUNT] = &form_count, [FORM_SUMMARY] = &form_summary,
+    [FORM_COUNT] = &form_count, [FORM_SUMMARY] = &form_summary, [FORM_DATABASE] = &form_database,
 };
 
 /* Copies COUNT names, which end in a NUL. NULL when memory ran out. */
@@ -146,6 +146,7 @@ struct form *form_new(const struct form_setting *setting)
     if (!form)
         return NULL;
     form->ops = ops;
+    form->next_name = span_of("", 0);
     form->most = setting->most;
     form->width = setting->width;
     form->view = *setting->view;
@@ -159,6 +160,13 @@ struct form *form_new(const struct form_setting *setting)
             at++;
         if (at == form->column_count)
             columns[form->column_count++] = arena_copy(&form->arena, setting->columns[i]);
+    }
+    struct form_part *parts = arena_array(&form->arena, setting->part_count, sizeof *parts);
+    form->parts = parts;
+    for (size_t i = 0; parts && i < setting->part_count; i++) {
+        parts[i] = setting->parts[i];
+        parts[i].name = arena_copy(&form->arena, parts[i].name);
+        form->part_count++;
     }
     if (setting->dated_by)
         form->dated_by = arena_text(&form->arena, span_text(setting->dated_by));
@@ -178,9 +186,10 @@ void form_destroy(struct form *form)
     free(form);
 }
 
-bool form_allows(const struct form *form, size_t size, struct error *err)
+bool form_allows(struct form *form, size_t size, struct error *err)
 {
-    return form->most == 0 || size <= form->most ||
+    form->is_over = form->most > 0 && size > form->most;
+    return !form->is_over ||
            error_set(err, ERROR_TOO_LARGE, "it would be larger than %zu bytes", form->most);
 }
 
@@ -204,13 +213,26 @@ bool form_end(struct form *form, struct buf *out, bool *more, struct error *err)
 {
     size_t before = out->size;
     bool left, ok;
+    form->worked = 0;
     do {
         left = false;
         ok = form->ops->end(form, out, &left, err);
-    } while (ok && left && !out->failed && (!more || out->size - before < PIECE_BYTES));
+    } while (ok && left && !out->failed &&
+             (!more || form->worked + out->size - before < PIECE_BYTES));
     if (more)
         *more = ok && left;
     return form_finish(ok, out, before, err);
+}
+
+void form_name_next(struct form *form, struct span name, const struct sql_value *parts)
+{
+    form->next_name = name;
+    form->next_parts = parts;
+}
+
+bool form_is_over(const struct form *form)
+{
+    return form->is_over;
 }
 
 size_t form_left_out(const struct form *form)

@@ -8,6 +8,7 @@
 #include "core/base/span.h"
 #include "core/item/item.h"
 #include "core/json/json.h"
+#include "core/output/sql_value.h"
 
 enum form_kind {
     FORM_JSONL,   /* an item a line, as compact JSON */
@@ -15,6 +16,13 @@ enum form_kind {
     FORM_TABLE,   /* the same in aligned columns, for people */
     FORM_COUNT,   /* the number of items, and a newline */
     FORM_SUMMARY, /* JSON: the number, the first and the last item, and a tally of each attribute */
+    FORM_DATABASE, /* an SQLite database with the table "records", a row an item */
+};
+
+/* A part of the items' keys. */
+struct form_part {
+    struct span name;
+    bool is_text; /* else a number or bytes, where the part is the whole key attribute */
 };
 
 struct form_setting {
@@ -25,7 +33,10 @@ struct form_setting {
     const struct span *columns;
     size_t column_count;
     const char *dated_by; /* the attribute with an item's date, or NULL: for the summary */
-    size_t width;         /* cells of a line of a table without COLUMNS; 0: any number */
+    /* Of a database: columns, in which an attribute with one of these names has no place. */
+    const struct form_part *parts;
+    size_t part_count;
+    size_t width; /* cells of a line of a table without COLUMNS; 0: any number */
     /* Bytes that the held rows may take, and that form_end may append, else ERROR_TOO_LARGE; 0: any
      * number. */
     size_t most;
@@ -42,6 +53,10 @@ void form_destroy(struct form *form); /* NULL is fine */
  * before (unless it failed itself), and FORM can only be destroyed. */
 bool form_add(struct form *form, struct json item, struct buf *out, struct error *err);
 
+/* Of a FORM_DATABASE alone, before each form_add: the item's name in its listing, and the values of
+ * its parts, one for each of the setting. Borrowed until form_add returns. */
+void form_name_next(struct form *form, struct span name, const struct sql_value *parts);
+
 /* Adds COUNT items that the source only counted. Of a FORM_COUNT alone. */
 void form_add_unseen(struct form *form, uint64_t count);
 
@@ -49,6 +64,9 @@ void form_add_unseen(struct form *form, uint64_t count);
  * blocked, and MORE is set if form_end is to be called again; without (NULL) all at once. False as
  * above, or because the rest is larger than the setting allows. */
 bool form_end(struct form *form, struct buf *out, bool *more, struct error *err);
+
+/* Whether it failed because it would be larger than the setting allows. */
+bool form_is_over(const struct form *form);
 
 /* Appends a warning that no item had the attribute NAME, a column. */
 void form_write_unfilled(struct span name, struct buf *out);

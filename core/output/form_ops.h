@@ -7,8 +7,10 @@
 #include "core/base/error.h"
 #include "core/item/item.h"
 #include "core/json/json.h"
+#include "core/output/sql_value.h"
 
 struct form;
+struct form_part;
 
 struct form_ops {
     size_t size; /* of the kind's own struct, which begins with a struct form and is zeroed */
@@ -31,14 +33,20 @@ struct form {
     const struct span *columns; /* each once */
     size_t column_count;
     const char *dated_by;
+    const struct form_part *parts;
+    size_t part_count;
+    struct span next_name; /* of the next item, as are its parts; NULL: none */
+    const struct sql_value *next_parts;
     size_t most;
+    bool is_over;
+    size_t worked; /* bytes of this form_end that END has moved without appending them */
     size_t width;
     size_t left_out; /* columns that did not fit */
 };
 
 /* Whether SIZE bytes may be held, or appended at the end; false with ERR filled. */
-bool form_allows(const struct form *form, size_t size, struct error *err);
+bool form_allows(struct form *form, size_t size, struct error *err);
 
-extern const struct form_ops form_csv, form_summary;
+extern const struct form_ops form_csv, form_summary, form_database;
 
 #endif

@@ -5,6 +5,7 @@
 #include "core/base/quantity.h"
 #include "core/output/form.h"
 #include "core/read/file.h"
+#include "core/read/key_parts.h"
 #include "core/read/tree.h"
 
 struct tree_stream {
@@ -15,6 +16,7 @@ struct tree_stream {
     struct span *columns; /* that the path names */
     bool *filled;         /* which of them an item had */
     size_t column_count;
+    struct key_parts parts;       /* of @sqlite */
     bool any;                     /* an item has come */
     struct tree_listing *listing; /* owned */
     struct buf bytes;             /* of the piece in hand */
@@ -43,7 +45,7 @@ static struct form *listing_stream_make_form(struct tree_stream *stream)
     static const enum form_kind kinds[] = {
         [COMPANION_JSONL] = FORM_JSONL,     [COMPANION_CSV] = FORM_CSV,
         [COMPANION_TABLE] = FORM_TABLE,     [COMPANION_COUNT] = FORM_COUNT,
-        [COMPANION_SUMMARY] = FORM_SUMMARY,
+        [COMPANION_SUMMARY] = FORM_SUMMARY, [COMPANION_SQLITE] = FORM_DATABASE,
     };
     const struct tree *tree = stream->tree;
     const struct place *place = stream->place;
@@ -54,6 +56,9 @@ static struct form *listing_stream_make_form(struct tree_stream *stream)
     if (!names_find_columns(place->columns, &stream->arena, &stream->columns, &stream->column_count,
                             NULL))
         return NULL;
+    if (place->companion == COMPANION_SQLITE &&
+        !key_parts_find(place, &stream->arena, &stream->parts))
+        return NULL;
     stream->filled = arena_alloc(&stream->arena, stream->column_count * sizeof *stream->filled);
     struct form_setting setting = {
         .kind = kinds[place->companion],
@@ -63,6 +68,8 @@ static struct form *listing_stream_make_form(struct tree_stream *stream)
         .width = tree->table_width,
         .columns = stream->columns,
         .column_count = stream->column_count,
+        .parts = stream->parts.parts,
+        .part_count = stream->parts.count,
     };
     return stream->filled || stream->column_count == 0 ? form_new(&setting) : NULL;
 }
@@ -125,7 +132,7 @@ static void listing_stream_report_rest(struct tree_stream *stream)
 {
     struct error why;
     bool ok = form_end(stream->form, &stream->bytes, &stream->ending, &why);
-    if (!ok && why.kind == ERROR_TOO_LARGE)
+    if (!ok && form_is_over(stream->form))
         listing_stream_refuse(stream, &why);
     listing_stream_report(stream, stream->ending, ok ? NULL : &why);
 }
@@ -141,6 +148,18 @@ static void listing_stream_reserve(struct tree_stream *stream, const struct tree
     for (size_t i = 0; i < count; i++)
         size += json_raw(entries[i].item).size;
     buf_reserve(&stream->bytes, size);
+}
+
+static bool listing_stream_add(struct tree_stream *stream, const struct tree_entry *entry,
+                               struct error *err)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    if (stream->place->companion == COMPANION_SQLITE) {
+        if (!key_parts_read(&stream->parts, stream->place, entry->item, &arena))
+            return error_no_memory(err);
+        form_name_next(stream->form, entry->name, stream->parts.values);
+    }
+    return form_add(stream->form, entry->item, &stream->bytes, err);
 }
 
 static void listing_stream_take_items(void *arg, const struct tree_entry *entries, size_t count,
@@ -165,9 +184,9 @@ static void listing_stream_take_items(void *arg, const struct tree_entry *entrie
         for (size_t k = 0; k < stream->column_count; k++)
             stream->filled[k] =
                 stream->filled[k] || json_present(item_attribute(item, stream->columns[k]));
-        ok = form_add(stream->form, item, &stream->bytes, &why);
+        ok = listing_stream_add(stream, &entries[i], &why);
     }
-    if (!ok && !err && why.kind == ERROR_TOO_LARGE)
+    if (!ok && form_is_over(stream->form))
         listing_stream_refuse(stream, &why);
     if (!ok || more) {
         listing_stream_report(stream, more, ok ? NULL : &why);
@@ -220,7 +239,8 @@ struct tree_stream *tree_stream(const struct tree *tree, const struct place *pla
     *stream = (struct tree_stream){.tree = tree, .place = place, .fn = fn, .arg = arg};
     stream->form = listing_stream_make_form(stream);
     if (stream->form)
-        stream->listing = tree_list_records(tree, place, false, listing_stream_take_items, stream);
+        stream->listing = tree_list_records(tree, place, place->companion == COMPANION_SQLITE,
+                                            listing_stream_take_items, stream);
     if (stream->listing)
         return stream;
     tree_stream_end(stream);

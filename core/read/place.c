@@ -416,6 +416,7 @@ static enum place_kind place_directory_kind(const struct names_found *found,
     case COMPANION_CSV:
     case COMPANION_COUNT:
     case COMPANION_SUMMARY:
+    case COMPANION_SQLITE:
         return PLACE_LIST_FILE;
     case COMPANION_TABLE:
         return found->columns.size || options->table_is_file ? PLACE_LIST_FILE : PLACE_COLUMNS;

@@ -1,6 +1,7 @@
 /* ddbfs cat PATH…: the contents of files, in the order of the paths. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "fs/cli/path_queue.h"
 
@@ -47,6 +48,15 @@ static void cat_start(struct path_turn *turn)
     if (place_is_directory(turn->place)) {
         error_set(&why, ERROR_IS_DIRECTORY, "is a directory; list it with: ddbfs ls %s",
                   turn->path);
+        turn_end(turn, &why);
+        return;
+    }
+    if (turn->place->companion == COMPANION_SQLITE && isatty(STDOUT_FILENO)) {
+        error_set(
+            &why, ERROR_INVALID,
+            "is an SQLite database, which a terminal can't show; write it to a file: ddbfs cat "
+            "%s >items.db",
+            turn->path);
         turn_end(turn, &why);
         return;
     }

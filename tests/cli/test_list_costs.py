@@ -5,7 +5,7 @@ import json
 SHOP = "kl7a9h55-shopify-e513a8-4"
 FULL = f"/prod/jobs/by-index/shopify/{SHOP}/all"  # the Query has whole records
 INDEX = f"/prod/jobs/by-status/{SHOP}/COMPLETED"  # records are read again by their keys
-FORMS = ["names", "@jsonl", "@csv", "@table", "@count", "@summary"]
+FORMS = ["names", "@jsonl", "@csv", "@table", "@count", "@summary", "@sqlite"]
 
 
 def consumed(proxy):
@@ -34,12 +34,12 @@ def test_info_reports_what_each_form_costs_before_and_after(ddbfs, proxy):
         requests, units = consumed(proxy)
         names = {"requests": info["requests"], "capacity": info["capacity"]}
         assert list(info["forms"]) == FORMS
-        for name in ("@jsonl", "@csv", "@table", "@summary"):
+        for name in ("@jsonl", "@csv", "@table", "@summary", "@sqlite"):
             assert info["forms"][name]["read"] == {"requests": requests, "capacity": units}
         assert info["forms"]["names"]["read"] == names
         assert info["forms"]["@count"]["read"] is None
     again = {name for name, form in info["forms"].items() if "most_a_record" in form["units"]}
-    assert again == {"@jsonl", "@csv", "@table", "@summary"} and units > names["capacity"]
+    assert again == {"@jsonl", "@csv", "@table", "@summary", "@sqlite"} and units > names["capacity"]
 
 
 def test_a_count_is_of_the_query_that_info_has_sent(ddbfs, proxy):

@@ -317,7 +317,7 @@ def test_nothing_is_below_it_and_no_listing_shows_it(ddbfs, ls):
     assert not [name for name in ls(BY_INDEX) + ls(f"{BY_INDEX}/all") if "@" in name]
 
 
-ENDINGS = ["@jsonl", "@csv", "@table", "@count", "@summary", "@csv:a", "@table:b,c"]
+ENDINGS = ["@jsonl", "@csv", "@table", "@count", "@summary", "@sqlite", "@csv:a", "@table:b,c"]
 
 
 @rows("ending", ENDINGS)

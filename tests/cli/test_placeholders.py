@@ -65,9 +65,9 @@ def test_records_alone_are_not_all_of_a_directory_with_a_placeholder(ddbfs, exam
     assert counted.text == ddbfs("cat", f"{ACCOUNT}@count").text and f"the count is incomplete: {why}" in counted.stderr
     shown = ddbfs("ls", "--columns", "sk", ACCOUNT, env=env, expect=1)
     assert shown.text and f"the listing is incomplete: {why}" in shown.stderr
-    for ending in ("@jsonl", "@count", "@csv", "@summary"):
+    for ending in ("@jsonl", "@count", "@csv", "@summary", "@sqlite"):
         file = ddbfs("cat", ACCOUNT + ending, env=env)
-        assert file.text and f"the items are incomplete: {why}" in file.stderr
+        assert file.stdout and f"the items are incomplete: {why}" in file.stderr
     assert why in json.loads(ddbfs("cat", f"{ACCOUNT}@info", env=env).text)["not_listed"]
     assert ddbfs("ls", "--count", "--limit", "1", ACCOUNT, env=env).text == "1\n"
 

@@ -4,7 +4,7 @@ from harness.rows import rows
 
 SHOP = "/prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4"
 ID = "/prod/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"
-OF_LISTINGS = "@count, @summary, @csv:A,B, @table:A,B, @jsonl, @info"
+OF_LISTINGS = "@count, @summary, @csv:A,B, @table:A,B, @jsonl, @sqlite, @info"
 OF_RECORDS = "@/A, @links/L, @info, @typed"
 
 

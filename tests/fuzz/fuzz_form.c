@@ -83,10 +83,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct json items = json_root(&doc);
     CLEAN_UP(buf_clean_up) struct buf lines = {0}, all = {0}, asked = {0}, table = {0};
-    CLEAN_UP(buf_clean_up) struct buf count = {0}, summary = {0};
+    CLEAN_UP(buf_clean_up) struct buf count = {0}, summary = {0}, database = {0};
     bool taken = fill(FORM_JSONL, NULL, 0, items, &lines);
     require(fill(FORM_CSV, NULL, 0, items, &all) == taken);
     require(fill(FORM_TABLE, NULL, 0, items, &table) == taken);
+    require(fill(FORM_DATABASE, NULL, 0, items, &database) == taken);
+    require(!taken || span_starts(buf_span(&database), SPAN_LITERAL("SQLite format 3")));
     if (fill(FORM_CSV, columns, 2, items, &asked))
         require_rows(buf_span(&asked), json_count(items));
     require(fill(FORM_COUNT, NULL, 0, items, &count));

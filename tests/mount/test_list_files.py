@@ -21,7 +21,7 @@ ALL = "prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4/all"
 @rows("path", [ALL, SHOP, "prod/index-settings/kl7a9h55"])
 @rows(
     "ending",
-    ["@jsonl", "@count", "@csv", "@csv:sk,status", "@table:sk,status", "@table/sk,status", "@summary"],
+    ["@jsonl", "@count", "@csv", "@csv:sk,status", "@table:sk,status", "@table/sk,status", "@summary", "@sqlite"],
 )
 def test_it_is_what_cat_prints_and_has_its_size(shared_mount, oracle, path, ending):
     m = shared_mount

@@ -60,8 +60,8 @@ def test_files_of_a_big_listing_do_not_fill_the_memory(mount, branch, spool):
     path, _ = branch.put_jobs(COUNT, padding=RECORD)
     m = mount("--cache-size", "8M", "--spool", spool)
     for _ in range(2):
-        for ending in ("@jsonl", "@csv", "@table:note,sk,pk", "@summary", "@csv:sk", "@count"):
-            too_large = ending == "@csv" or (ending == "@jsonl" and spool == "no")
+        for ending in ("@jsonl", "@csv", "@table:note,sk,pk", "@summary", "@sqlite", "@csv:sk", "@count"):
+            too_large = ending in ("@csv", "@sqlite") or (ending == "@jsonl" and spool == "no")
             assert os.path.exists(m / f"{path}{ending}") != too_large
     used = peak(m.pid)
     assert used < (8 + promised_mb()) * MB, f"{used / MB:.0f} MB"

@@ -17,7 +17,7 @@ BY_STATUS = f"prod/jobs/by-status/{SHOP}/COMPLETED"
 LATEST = f"prod/jobs/by-index/shopify/{SHOP}/latest"
 SHOP_RECORDS = "prod/shops/cool-store.myshopify.com"
 
-FILES = ["@jsonl", "@csv", "@csv:sk", "@table/sk,status", "@summary"]
+FILES = ["@jsonl", "@csv", "@csv:sk", "@table/sk,status", "@summary", "@sqlite"]
 
 
 def look(m, path, way):

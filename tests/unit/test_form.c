@@ -316,7 +316,7 @@ static unsigned fill(struct form *form, struct buf *out, struct error *err)
 /* Rows that are held until the end are no more than their caller can keep. */
 static void rows_that_are_held_are_no_more_than_allowed(void)
 {
-    static const enum form_kind held[] = {FORM_CSV, FORM_TABLE};
+    static const enum form_kind held[] = {FORM_CSV, FORM_TABLE, FORM_DATABASE};
     for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
         struct form_setting setting = {.kind = held[i], .view = &view, .most = 100000};
         CLEAN_UP(form_clean_up) struct form *form = form_new(&setting);
@@ -325,6 +325,7 @@ static void rows_that_are_held_are_no_more_than_allowed(void)
         unsigned taken = fill(form, &out, &err);
         CHECK(taken > 1000 && taken < 10000);
         CHECK_INT(err.kind, ERROR_TOO_LARGE);
+        CHECK(form_is_over(form));
         CHECK(form_memory(form) < 300000);
     }
 }
@@ -343,14 +344,14 @@ static void rows_that_are_told_at_once_are_any_number(void)
 /* One wide cell makes a column wide in all rows, and one name a column that few rows have. */
 static void the_end_is_no_larger_than_allowed(void)
 {
-    static const enum form_kind held[] = {FORM_CSV, FORM_TABLE};
+    static const enum form_kind held[] = {FORM_CSV, FORM_TABLE, FORM_DATABASE};
     for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
-        struct form_setting setting = {.kind = held[i], .view = &view, .most = 40000};
+        struct form_setting setting = {.kind = held[i], .view = &view, .most = 80000};
         CLEAN_UP(form_clean_up) struct form *form = form_new(&setting);
         CLEAN_UP(buf_clean_up) struct buf out = {0}, wide = {0};
         struct error err = {0};
         buf_add_text(&wide, "{\"pk\":{\"S\":\"x\"}");
-        for (int column = 0; column < 100; column++)
+        for (int column = 0; column < 200; column++)
             buf_printf(&wide, ",\"c%d\":{\"S\":\"x\"}", column);
         buf_add_text(&wide, "}");
         CHECK(add(form, buf_text(&wide), &out, &err));
@@ -358,6 +359,7 @@ static void the_end_is_no_larger_than_allowed(void)
             CHECK(add(form, "{\"pk\":{\"S\":\"y\"}}", &out, &err));
         CHECK(!form_end(form, &out, NULL, &err));
         CHECK_INT(err.kind, ERROR_TOO_LARGE);
+        CHECK(form_is_over(form));
         CHECK_INT(out.size, 0);
     }
 }
@@ -513,8 +515,8 @@ static void add_many(struct form *form)
 /* Who waits for the loop meanwhile waits for a megabyte and no longer. */
 static void what_only_the_last_record_tells_comes_in_pieces(void)
 {
-    static const enum form_kind held[] = {FORM_CSV, FORM_TABLE};
-    for (int i = 0; i < 2; i++) {
+    static const enum form_kind held[] = {FORM_CSV, FORM_TABLE, FORM_DATABASE};
+    for (int i = 0; i < 3; i++) {
         struct form_setting setting = {.kind = held[i], .view = &view};
         CLEAN_UP(form_clean_up) struct form *one = form_new(&setting), *other = form_new(&setting);
         CLEAN_UP(buf_clean_up) struct buf whole = {0}, pieces = {0};

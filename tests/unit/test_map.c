@@ -1291,13 +1291,13 @@ static void test_segments_are_names(void)
         "map.json:3: after a parameter the text of a segment can't begin with one of 0-9 or A-F");
     check_table(RECORDS PATHS("{a}@info/", ""),
                 "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, "
-                "@count or @summary, which are companions of an item or of a listing");
+                "@count, @summary or @sqlite, which are companions of an item or of a listing");
     check_table(RECORDS PATHS("{a}@count/", ""),
                 "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, "
-                "@count or @summary, which are companions of an item or of a listing");
+                "@count, @summary or @sqlite, which are companions of an item or of a listing");
     check_table(RECORDS PATHS("{a}@/", ""),
                 "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, "
-                "@count or @summary, which are companions of an item or of a listing");
+                "@count, @summary or @sqlite, which are companions of an item or of a listing");
 }
 
 static void test_ambiguous_siblings(void)

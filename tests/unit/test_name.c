@@ -225,6 +225,8 @@ static void test_companions_of_listings_are_split_off(void)
     check_split("a@table", COMPANION_TABLE, "a");
     check_split("a@count", COMPANION_COUNT, "a");
     check_split("a@summary", COMPANION_SUMMARY, "a");
+    check_split("a@sqlite", COMPANION_SQLITE, "a");
+    check_split("a@sqlite-wal", COMPANION_NONE, "a@sqlite-wal");
     check_split("@jsonl", COMPANION_NONE, "@jsonl");
     check_columns("a@csv:b,c", COMPANION_CSV, "a", "b,c");
     check_columns("a@table:b:c", COMPANION_TABLE, "a", "b:c");
