@@ -97,6 +97,7 @@ static const struct {
         {"bad-answer", EBADMSG, HUMAN,
          "look for a proxy between this machine and the service; import a damaged snapshot again"},
     [ERROR_SERVICE] = {"service", EIO, RETRY, "try again in some seconds"},
+    [ERROR_INTERRUPTED] = {"interrupted", EINTR, CALLER, "start it again"},
     [ERROR_NO_SPACE] = {"no-space", ENOSPC, HUMAN,
                         "free space in the folder that the text names, or use another folder"},
     [ERROR_NO_DESCRIPTORS] = {"no-descriptors", EMFILE, HUMAN, "raise the limit: ulimit -n"},

@@ -32,6 +32,7 @@ enum error_kind {
     ERROR_REPLACED,       /* an open file was replaced, removed or changed by another program */
     ERROR_BAD_ANSWER,     /* a response that is not understood, damaged or too large */
     ERROR_SERVICE,        /* the service failed (5xx) past the retry budget */
+    ERROR_INTERRUPTED,    /* the user ended it */
     ERROR_NO_SPACE,       /* a temporary file can't be written */
     ERROR_NO_DESCRIPTORS, /* too many open files in this process or in the system */
     ERROR_NO_MEMORY,

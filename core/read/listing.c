@@ -714,6 +714,11 @@ void tree_list_more(struct tree_listing *listing)
     listing_fail(listing, &why);
 }
 
+bool tree_list_is_ending(const struct tree_listing *listing)
+{
+    return listing->state == LISTING_ENDS;
+}
+
 void tree_list_set_steady(struct tree_listing *listing)
 {
     listing->steady = true;

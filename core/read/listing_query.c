@@ -584,6 +584,11 @@ void tree_list_read_all(struct tree_listing *listing)
     listing_query_read_all(listing);
 }
 
+void tree_list_read_some(struct tree_listing *listing)
+{
+    listing->reads_all = false;
+}
+
 /* A count, or a table of what the index holds, is made of items that have lately been read, if they
  * are in memory, so that it agrees with a listing of the same time. A count needs only their keys,
  * and may wait for a listing that reads them. */

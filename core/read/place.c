@@ -824,6 +824,28 @@ struct place *place_example(const struct place *directory, const struct route *s
     return NULL;
 }
 
+struct place *place_of_route(const struct place *table, const struct model *model,
+                             const struct route *route, const struct bindings *values)
+{
+    struct place *place = place_copy(table);
+    if (!place)
+        return NULL;
+    place_drop_plan(place);
+    model_unref(place->table);
+    place->table = model_ref(model);
+    place->table_name = NULL; /* a newer description of the table changes nothing here */
+    place->below = span_text("");
+    place->kind = route->file ? PLACE_RECORD : PLACE_DIRECTORY;
+    place->route = route;
+    place->bindings = *values;
+    for (size_t i = 0; i < values->count; i++)
+        place->bindings.items[i].value = arena_copy(&place->arena, values->items[i].value);
+    if (!place->arena.failed)
+        return place;
+    place_destroy(place);
+    return NULL;
+}
+
 bool place_next_segment(struct span *path, struct span *segment)
 {
     while (path->size > 0 && path->data[0] == '/')

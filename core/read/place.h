@@ -120,6 +120,12 @@ struct place *place_undescribed(const struct place *place);
  * parameter. NULL when memory ran out. */
 struct place *place_example(const struct place *directory, const struct route *step);
 
+/* The place of ROUTE, a single step of MODEL, with VALUES for its parameters, in TABLE, the
+ * directory of a table: MODEL describes the same table in another way. No path leads there. ROUTE
+ * is MODEL's. NULL when memory ran out. */
+struct place *place_of_route(const struct place *table, const struct model *model,
+                             const struct route *route, const struct bindings *values);
+
 /* Takes the next segment off a path, and the slashes before it; false at its end. */
 bool place_next_segment(struct span *path, struct span *segment);
 

@@ -138,6 +138,8 @@ void tree_list_set_steady(struct tree_listing *listing);
 /* At any time: the reader wants all pages, so that the source may read ahead. tree_list_records
  * implies it. */
 void tree_list_read_all(struct tree_listing *listing);
+/* Before the first entries: the reader may stop, unless tree_list_read_all follows. */
+void tree_list_read_some(struct tree_listing *listing);
 /* Starts the next entries, once for each page with MORE. FN gets them later, never from within
  * this call, unless memory ran out. */
 void tree_list_more(struct tree_listing *listing);
@@ -162,6 +164,9 @@ struct tree_list_stats tree_list_stats(const struct tree_listing *listing);
  * items of no kind that the map declares; or it is empty, and the path has a value that the map
  * does not know. */
 bool tree_list_note(const struct tree_listing *listing, struct error *out);
+/* Whether a listing of items has no page behind the one that was delivered; its end may still have
+ * to be requested, which costs nothing. */
+bool tree_list_is_ending(const struct tree_listing *listing);
 /* Ends the listing, finished or not; once for each tree_list. */
 void tree_list_end(struct tree_listing *listing);
 

@@ -68,6 +68,7 @@ static void every_kind_of_error_has_its_own_errno(void)
         {ERROR_REPLACED, ESTALE},
         {ERROR_BAD_ANSWER, EBADMSG},
         {ERROR_SERVICE, EIO},
+        {ERROR_INTERRUPTED, EINTR},
         {ERROR_NO_SPACE, ENOSPC},
         {ERROR_NO_DESCRIPTORS, EMFILE},
         {ERROR_NO_MEMORY, ENOMEM},

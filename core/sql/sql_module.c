@@ -1,0 +1,966 @@
+#include "core/sql/sql_module.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+
+enum {
+    SQL_MODULE_STEPS = 20000, /* between two calls of goes_on: a millisecond */
+    SQL_MODULE_BEGINS = SQLITE_INDEX_CONSTRAINT_FUNCTION,
+    SQL_MODULE_LEAST_HEAP = 1 << 20,
+    SQL_MODULE_OTHER_HEAP = 16 << 20, /* of snapshots that are read meanwhile */
+};
+
+struct sql_module {
+    sqlite3 *handle;
+    sqlite3_stmt *statement;
+    char *text; /* owned: of the statement */
+    struct sql_reads *reads;
+    bool may_scan;
+    struct arena arena;         /* of choices */
+    struct sql_table *tables;   /* borrowed */
+    struct sql_table *adding;   /* for xCreate */
+    struct sql_choice *choices; /* the newest first */
+    int choice_count;
+    int first_choice; /* of the statement */
+    bool is_user;     /* a user's statement is prepared: only a SELECT is allowed */
+    bool needs_ids;   /* SQLite identifies rows by their numbers */
+    bool is_recursive, is_volatile;
+    unsigned opens, filters; /* cursors, and places where they are filtered */
+    struct error fault;      /* of a callback of SQLite */
+    struct error refused;    /* the reason why a table can't be read; */
+    size_t refused_usable;   /* the number of constraints that were usable then */
+    struct error denied;     /* by the authorizer */
+    int64_t heap_before;     /* the limit of SQLite's heap */
+    int64_t heap_base;       /* in use before the statement */
+};
+
+struct sql_vtab {
+    sqlite3_vtab base;
+    struct sql_module *module;
+    struct sql_table *table;
+};
+
+struct sql_cursor {
+    sqlite3_vtab_cursor base;
+    struct sql_vtab *vtab;
+    struct sql_choice *choice;
+    struct sql_reader reader;
+    struct arena arena;
+};
+
+/* Errors. */
+
+static int sql_module_fault(struct sql_module *module, const struct error *err)
+{
+    if (module->fault.kind == ERROR_NONE)
+        module->fault = *err;
+    return err->kind == ERROR_NO_MEMORY ? SQLITE_NOMEM : SQLITE_ERROR;
+}
+
+static bool sql_module_refuse_size(struct error *err)
+{
+    return error_set(err, ERROR_TOO_LARGE,
+                     "the statement needs more memory than its limit; select fewer rows or "
+                     "columns, or raise the limit: --cache-size");
+}
+
+/* Fills ERR with the reason of SQLite's CODE. */
+static bool sql_module_explain_failure(struct sql_module *module, int code, struct error *err)
+{
+    const char *message = sqlite3_errmsg(module->handle);
+    const char *name = strchr(message, ':');
+    if (module->fault.kind != ERROR_NONE) {
+        *err = module->fault;
+        return false;
+    }
+    if (module->denied.kind != ERROR_NONE) {
+        *err = module->denied;
+        return false;
+    }
+    if ((code & 0xff) == SQLITE_NOMEM)
+        return sql_module_refuse_size(err);
+    if ((code & 0xff) == SQLITE_INTERRUPT && module->reads->failed.kind != ERROR_NONE) {
+        *err = module->reads->failed;
+        return false;
+    }
+    if (strcmp(message, "no query solution") == 0 && module->refused.kind != ERROR_NONE) {
+        *err = module->refused;
+        return false;
+    }
+    if (name && strncmp(message, "ambiguous column name: ", 23) == 0)
+        return error_set(err, ERROR_INVALID,
+                         "the column%s may be of several tables; write the table's alias in front "
+                         "of it: alias.%s",
+                         name + 1, name + 2);
+    return error_set(err, ERROR_INVALID, "SQLite refuses the statement: %s", message);
+}
+
+/* Memory. */
+
+/* SQLite and the stored rows share one limit. */
+static void sql_module_limit_heap(struct sql_module *module)
+{
+    struct sql_reads *reads = module->reads;
+    int64_t used = sqlite3_memory_used() - module->heap_base;
+    reads->others = used > 0 ? (uint64_t)used : 0;
+    if (reads->options.memory == 0)
+        return;
+    int64_t left = (int64_t)reads->options.memory - (int64_t)reads->stored;
+    if (left < SQL_MODULE_LEAST_HEAP)
+        left = SQL_MODULE_LEAST_HEAP;
+    sqlite3_hard_heap_limit64(module->heap_base + left + SQL_MODULE_OTHER_HEAP);
+}
+
+/* Virtual tables. */
+
+static int sql_module_connect(sqlite3 *handle, void *arg, int argc, const char *const *argv,
+                              sqlite3_vtab **out, char **message)
+{
+    struct sql_module *module = arg;
+    CLEAN_UP(buf_clean_up) struct buf declaration = {0};
+    (void)argc, (void)argv, (void)message;
+    sql_columns_write_declaration(module->adding->columns, &declaration);
+    int code =
+        declaration.failed ? SQLITE_NOMEM : sqlite3_declare_vtab(handle, buf_text(&declaration));
+    if (code != SQLITE_OK)
+        return code;
+    struct sql_vtab *vtab = calloc(1, sizeof *vtab);
+    if (!vtab)
+        return SQLITE_NOMEM;
+    vtab->module = module;
+    vtab->table = module->adding;
+    *out = &vtab->base;
+    return SQLITE_OK;
+}
+
+/* SQLite takes a module with one function for both as a table of its own name. */
+static int sql_module_create(sqlite3 *handle, void *arg, int argc, const char *const *argv,
+                             sqlite3_vtab **out, char **message)
+{
+    return sql_module_connect(handle, arg, argc, argv, out, message);
+}
+
+static int sql_module_disconnect(sqlite3_vtab *vtab)
+{
+    free(vtab);
+    return SQLITE_OK;
+}
+
+static enum sql_op sql_module_op(unsigned char op)
+{
+    switch (op) {
+    case SQLITE_INDEX_CONSTRAINT_EQ:
+        return SQL_OP_EQ;
+    case SQLITE_INDEX_CONSTRAINT_LT:
+        return SQL_OP_LT;
+    case SQLITE_INDEX_CONSTRAINT_LE:
+        return SQL_OP_LE;
+    case SQLITE_INDEX_CONSTRAINT_GT:
+        return SQL_OP_GT;
+    case SQLITE_INDEX_CONSTRAINT_GE:
+        return SQL_OP_GE;
+    case SQLITE_INDEX_CONSTRAINT_LIKE:
+        return SQL_OP_LIKE;
+    case SQLITE_INDEX_CONSTRAINT_GLOB:
+        return SQL_OP_GLOB;
+    case SQLITE_INDEX_CONSTRAINT_ISNOTNULL:
+        return SQL_OP_NOT_NULL;
+    case SQLITE_INDEX_CONSTRAINT_NE:
+        return SQL_OP_NE;
+    case SQLITE_INDEX_CONSTRAINT_IS:
+        return SQL_OP_IS;
+    case SQLITE_INDEX_CONSTRAINT_LIMIT:
+        return SQL_OP_LIMIT;
+    case SQL_MODULE_BEGINS:
+        return SQL_OP_BEGINS;
+    default:
+        return SQL_OP_OTHER;
+    }
+}
+
+static struct sql_constraint sql_module_constraint(sqlite3_index_info *info, int i)
+{
+    const struct sqlite3_index_constraint *from = &info->aConstraint[i];
+    enum sql_op op = sql_module_op(from->op);
+    bool has_column = op != SQL_OP_LIMIT && from->op != SQLITE_INDEX_CONSTRAINT_OFFSET;
+    struct sql_constraint constraint = {.op = op, .is_usable = from->usable};
+    if (!has_column)
+        return constraint;
+    if (from->iColumn < 0 || strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0) {
+        constraint.op = SQL_OP_OTHER;
+        constraint.is_usable = false;
+    }
+    constraint.is_list = op == SQL_OP_EQ && sqlite3_vtab_in(info, i, -1);
+    constraint.column = from->iColumn < 0 ? 0 : (size_t)from->iColumn;
+    return constraint;
+}
+
+static struct sql_value sql_module_read_value(sqlite3_value *from)
+{
+    struct sql_value value = {.type = SQL_NULL};
+    switch (sqlite3_value_type(from)) {
+    case SQLITE_INTEGER:
+        value.type = SQL_INTEGER;
+        value.integer = sqlite3_value_int64(from);
+        break;
+    case SQLITE_FLOAT:
+        value.type = SQL_REAL;
+        value.real = sqlite3_value_double(from);
+        break;
+    case SQLITE_TEXT:
+        value.type = SQL_TEXT;
+        value.bytes.data = (const char *)sqlite3_value_text(from);
+        value.bytes.size = (size_t)sqlite3_value_bytes(from);
+        break;
+    case SQLITE_BLOB:
+        value.type = SQL_BLOB;
+        value.bytes.data = sqlite3_value_blob(from);
+        value.bytes.size = (size_t)sqlite3_value_bytes(from);
+        break;
+    default:
+        break;
+    }
+    if (!value.bytes.data)
+        value.bytes = span_of("", 0);
+    return value;
+}
+
+/* The columns that SQLite may read; all behind the 63rd share a bit. */
+static bool sql_module_uses(const sqlite3_index_info *info, size_t column)
+{
+    return info->colUsed >> (column < 63 ? column : 63) & 1;
+}
+
+/* The values that are known now, for explanations. */
+static void sql_module_note_values(struct sql_module *module, sqlite3_index_info *info,
+                                   struct sql_choice *choice)
+{
+    choice->is_known = true;
+    for (size_t i = 0; i < choice->taken_count; i++) {
+        size_t constraint = choice->taken[i];
+        struct sql_value *value = &choice->values[constraint];
+        sqlite3_value *known = NULL;
+        if (sqlite3_vtab_rhs_value(info, (int)constraint, &known) == SQLITE_OK && known) {
+            *value = sql_module_read_value(known);
+            value->bytes = arena_copy(&module->arena, value->bytes);
+            continue;
+        }
+        CLEAN_UP(buf_clean_up) struct buf text = {0};
+        size_t column = (size_t)info->aConstraint[constraint].iColumn;
+        const struct sql_column *of = &choice->table->columns->items[column];
+        choice->is_known = false;
+        buf_printf(&text, "{%s}", of->name);
+        value->type = of->is_number ? SQL_INTEGER : SQL_TEXT;
+        value->bytes = arena_copy(&module->arena, buf_span(&text));
+    }
+}
+
+/* Takes the access's constraints, in their order. The OFFSET is wanted with the LIMIT. */
+static void sql_module_take(sqlite3_index_info *info, struct sql_choice *choice)
+{
+    bool limits = false;
+    for (int i = 0; i < info->nConstraint; i++) {
+        unsigned char op = info->aConstraint[i].op;
+        bool takes = sql_access_takes(choice->access, (size_t)i);
+        limits = limits || (takes && op == SQLITE_INDEX_CONSTRAINT_LIMIT);
+        if (!takes &&
+            !(limits && op == SQLITE_INDEX_CONSTRAINT_OFFSET && info->aConstraint[i].usable)) {
+            choice->is_exact = choice->is_exact && op == SQLITE_INDEX_CONSTRAINT_LIMIT;
+            continue;
+        }
+        choice->taken[choice->taken_count++] = (size_t)i;
+        info->aConstraintUsage[i].argvIndex = (int)choice->taken_count;
+        if (op == SQLITE_INDEX_CONSTRAINT_OFFSET)
+            choice->offset = (size_t)i + 1;
+        if (op == SQLITE_INDEX_CONSTRAINT_LIMIT)
+            choice->limit = (size_t)i + 1;
+    }
+}
+
+static struct sql_choice *sql_module_add_choice(struct sql_module *module, sqlite3_index_info *info,
+                                                struct sql_table *table,
+                                                const struct sql_wanted *wanted,
+                                                const struct sql_access *access)
+{
+    struct arena *arena = &module->arena;
+    struct sql_choice *choice = arena_alloc(arena, sizeof *choice);
+    if (!choice)
+        return NULL;
+    *choice =
+        (struct sql_choice){.next = module->choices,
+                            .number = module->choice_count,
+                            .table = table,
+                            .access = access,
+                            .constraint_count = wanted->constraint_count,
+                            .is_ordered = wanted->order_count > 0 && sql_access_is_ordered(access),
+                            .is_exact = true,
+                            .needs_ids = &module->needs_ids};
+    size_t count = wanted->constraint_count, columns = wanted->columns->count;
+    choice->taken = arena_array(arena, count + 1, sizeof *choice->taken);
+    choice->values = arena_array(arena, count + 1, sizeof *choice->values);
+    choice->used = arena_array(arena, columns + 1, sizeof *choice->used);
+    choice->at_used = arena_array(arena, columns + 1, sizeof *choice->at_used);
+    if (arena->failed)
+        return NULL;
+    for (size_t i = 0; i < columns; i++) {
+        choice->at_used[i] = choice->used_count;
+        if (wanted->used[i])
+            choice->used[choice->used_count++] = i;
+    }
+    sql_module_take(info, choice);
+    sql_module_note_values(module, info, choice);
+    module->choice_count++;
+    module->choices = choice;
+    return arena->failed ? NULL : choice;
+}
+
+/* Remembers the reason for the combination with the most usable constraints. */
+static int sql_module_refuse(struct sql_module *module, const struct sql_wanted *wanted,
+                             const struct error *err)
+{
+    size_t usable = 1;
+    if (err->kind == ERROR_NO_MEMORY)
+        return sql_module_fault(module, err);
+    for (size_t i = 0; i < wanted->constraint_count; i++)
+        usable += wanted->constraints[i].is_usable;
+    if (usable > module->refused_usable) {
+        module->refused = *err;
+        module->refused_usable = usable;
+    }
+    return SQLITE_CONSTRAINT;
+}
+
+static int sql_module_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+    struct sql_vtab *vtab = (struct sql_vtab *)base;
+    struct sql_module *module = vtab->module;
+    struct sql_table *table = vtab->table;
+    struct arena *arena = &module->arena;
+    size_t columns = table->columns->count, count = (size_t)info->nConstraint;
+    struct sql_constraint *constraints = arena_array(arena, count + 1, sizeof *constraints);
+    struct sql_order *order = arena_array(arena, (size_t)info->nOrderBy + 1, sizeof *order);
+    bool *used = arena_array(arena, columns + 1, sizeof *used);
+    struct error err;
+    if (!constraints || !order || !used)
+        return SQLITE_NOMEM;
+    struct sql_wanted wanted = {.columns = table->columns,
+                                .table = table->shown,
+                                .index = table->index,
+                                .constraints = constraints,
+                                .constraint_count = count,
+                                .order = order,
+                                .used = used,
+                                .may_scan = module->may_scan || table->place->is_snapshot};
+    for (int i = 0; i < info->nConstraint; i++)
+        constraints[i] = sql_module_constraint(info, i);
+    for (size_t i = 0; i < columns; i++)
+        used[i] = sql_module_uses(info, i);
+    bool may_order = !table->is_unordered;
+    for (int i = 0; i < info->nOrderBy; i++) {
+        may_order = may_order && info->aOrderBy[i].iColumn >= 0;
+        order[i] = (struct sql_order){.column = may_order ? (size_t)info->aOrderBy[i].iColumn : 0,
+                                      .descending = info->aOrderBy[i].desc};
+    }
+    wanted.order_count = may_order ? (size_t)info->nOrderBy : 0;
+    const struct sql_access *access = sql_access_find(&wanted, arena, &err);
+    if (!access)
+        return sql_module_refuse(module, &wanted, &err);
+    struct sql_choice *choice = sql_module_add_choice(module, info, table, &wanted, access);
+    if (!choice)
+        return SQLITE_NOMEM;
+    info->idxNum = choice->number;
+    info->orderByConsumed = choice->is_ordered;
+    info->estimatedCost = sql_access_cost(access);
+    info->estimatedRows = (sqlite3_int64)sql_access_rows(access);
+    info->idxFlags = sql_access_is_unique(access) ? SQLITE_INDEX_SCAN_UNIQUE : 0;
+    return SQLITE_OK;
+}
+
+static int sql_module_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
+{
+    struct sql_cursor *cursor = calloc(1, sizeof *cursor);
+    if (!cursor)
+        return SQLITE_NOMEM;
+    cursor->vtab = (struct sql_vtab *)vtab;
+    *out = &cursor->base;
+    return SQLITE_OK;
+}
+
+static int sql_module_close(sqlite3_vtab_cursor *base)
+{
+    struct sql_cursor *cursor = (struct sql_cursor *)base;
+    sql_reader_clean_up(&cursor->reader);
+    arena_clean_up(&cursor->arena);
+    free(cursor);
+    return SQLITE_OK;
+}
+
+static struct sql_choice *sql_module_find_choice(const struct sql_module *module, int number)
+{
+    struct sql_choice *choice = module->choices;
+    while (choice && choice->number != number)
+        choice = choice->next;
+    return choice;
+}
+
+/* The LIMIT is that of the rows that SQLite wants, those in front of the OFFSET included. */
+static void sql_module_add_offset(const struct sql_choice *choice, struct sql_value *values)
+{
+    if (!choice->offset)
+        return;
+    const struct sql_value *offset = &values[choice->offset - 1];
+    struct sql_value *limit = &values[choice->limit - 1];
+    int64_t sum;
+    if (limit->type != SQL_INTEGER || offset->type != SQL_INTEGER || limit->integer < 0)
+        return;
+    if (offset->integer > 0 && !__builtin_add_overflow(limit->integer, offset->integer, &sum))
+        limit->integer = sum;
+    else if (offset->integer > 0)
+        limit->integer = INT64_MAX;
+}
+
+static bool sql_cursor_begin(struct sql_cursor *cursor, sqlite3_value **argv, struct error *err)
+{
+    struct sql_module *module = cursor->vtab->module;
+    struct sql_choice *choice = cursor->choice;
+    struct sql_lookup *lookups = NULL;
+    size_t count = 0;
+    arena_clean_up(&cursor->arena);
+    struct sql_value *values =
+        arena_array(&cursor->arena, choice->constraint_count + 1, sizeof *values);
+    if (!values)
+        return error_no_memory(err);
+    for (size_t i = 0; i < choice->taken_count; i++)
+        values[choice->taken[i]] = sql_module_read_value(argv[i]);
+    sql_module_add_offset(choice, values);
+    for (size_t i = 0; i < choice->used_count; i++)
+        if (!sql_table_use(choice->table, choice->used[i]))
+            return error_no_memory(err);
+    sql_module_limit_heap(module);
+    return sql_access_bind(choice->access, values, &cursor->arena, &lookups, &count, err) &&
+           sql_reader_begin(&cursor->reader, module->reads, choice, lookups, count, err);
+}
+
+static int sql_module_filter(sqlite3_vtab_cursor *base, int number, const char *text, int argc,
+                             sqlite3_value **argv)
+{
+    struct sql_cursor *cursor = (struct sql_cursor *)base;
+    struct sql_module *module = cursor->vtab->module;
+    struct sql_choice *choice = sql_module_find_choice(module, number);
+    struct error err = {0};
+    (void)argc, (void)text;
+    if (choice != cursor->choice)
+        sql_reader_clean_up(&cursor->reader);
+    cursor->choice = choice;
+    bool ok = sql_cursor_begin(cursor, argv, &err);
+    arena_clean_up(&cursor->arena);
+    if (ok)
+        return SQLITE_OK;
+    return module->reads->is_full ? SQLITE_ABORT : sql_module_fault(module, &err);
+}
+
+static int sql_module_next(sqlite3_vtab_cursor *base)
+{
+    struct sql_cursor *cursor = (struct sql_cursor *)base;
+    struct sql_module *module = cursor->vtab->module;
+    struct error err = {0};
+    if (sql_reader_next(&cursor->reader, &err))
+        return SQLITE_OK;
+    return module->reads->is_full ? SQLITE_ABORT : sql_module_fault(module, &err);
+}
+
+static int sql_module_eof(sqlite3_vtab_cursor *base)
+{
+    return ((struct sql_cursor *)base)->reader.is_at_end;
+}
+
+static int sql_module_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    struct sql_cursor *cursor = (struct sql_cursor *)base;
+    const struct sql_choice *choice = cursor->choice;
+    size_t at = choice->at_used[column];
+    struct error err;
+    if (at >= choice->used_count || choice->used[at] != (size_t)column) {
+        error_set(&err, ERROR_INVALID, "SQLite reads column %d of %s, which it did not announce",
+                  column, choice->table->shown);
+        return sql_module_fault(cursor->vtab->module, &err);
+    }
+    const struct sql_value *value = &cursor->reader.values[at];
+    switch (value->type) {
+    case SQL_NULL:
+        sqlite3_result_null(context);
+        break;
+    case SQL_INTEGER:
+        sqlite3_result_int64(context, value->integer);
+        break;
+    case SQL_REAL:
+        sqlite3_result_double(context, value->real);
+        break;
+    case SQL_TEXT:
+        sqlite3_result_text64(context, value->bytes.data, value->bytes.size, SQLITE_TRANSIENT,
+                              SQLITE_UTF8);
+        break;
+    case SQL_BLOB:
+        sqlite3_result_blob64(context, value->bytes.data, value->bytes.size, SQLITE_TRANSIENT);
+        break;
+    }
+    return SQLITE_OK;
+}
+
+static int sql_module_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
+{
+    *out = ((struct sql_cursor *)base)->reader.id;
+    return SQLITE_OK;
+}
+
+/* Functions. */
+
+static bool sql_module_is_text(sqlite3_value *value)
+{
+    return sqlite3_value_type(value) == SQLITE_TEXT || sqlite3_value_type(value) == SQLITE_BLOB;
+}
+
+/* begins_with(x, y): false of anything but two texts, or two blobs. */
+static void sql_module_begins_with(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    (void)argc;
+    bool same = sqlite3_value_type(argv[0]) == sqlite3_value_type(argv[1]);
+    sqlite3_result_int(context, same && sql_module_is_text(argv[0]) &&
+                                    span_starts(sql_module_read_value(argv[0]).bytes,
+                                                sql_module_read_value(argv[1]).bytes));
+}
+
+/* Whether the list TEXT has VALUE as an element. */
+static bool sql_module_list_has(struct json list, const struct sql_value *value)
+{
+    for (struct json each = json_first(list); json_present(each); each = json_next(each)) {
+        int64_t integer;
+        double real;
+        if (value->type == SQL_TEXT && json_string_is(each, value->bytes))
+            return true;
+        if (value->type == SQL_INTEGER && json_read_int(each, &integer) &&
+            integer == value->integer)
+            return true;
+        if (value->type == SQL_REAL && json_read_double(each, &real) && real == value->real)
+            return true;
+    }
+    return false;
+}
+
+/* contains(x, y): of a text, whether y is in it; of a list or a set, which is a text of JSON,
+ * whether y is an element. */
+static void sql_module_contains(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    struct sql_value in = sql_module_read_value(argv[0]), value = sql_module_read_value(argv[1]);
+    struct json_doc parsed = {0};
+    bool has = false;
+    (void)argc;
+    bool is_list = in.type == SQL_TEXT && span_starts(in.bytes, SPAN_LITERAL("[")) &&
+                   json_parse(&parsed, in.bytes, JSON_STRICT, NULL);
+    if (is_list)
+        has = sql_module_list_has(json_root(&parsed), &value);
+    else if (sql_module_is_text(argv[0]) && in.type == value.type)
+        has = value.bytes.size == 0 ||
+              memmem(in.bytes.data, in.bytes.size, value.bytes.data, value.bytes.size);
+    json_clean_up(&parsed);
+    sqlite3_result_int(context, has);
+}
+
+/* SQLite passes begins_with(column, …) to xBestIndex. */
+static int sql_module_find_function(sqlite3_vtab *vtab, int argc, const char *name,
+                                    void (**fn)(sqlite3_context *, int, sqlite3_value **),
+                                    void **arg)
+{
+    (void)vtab;
+    if (argc != 2 || sqlite3_stricmp(name, "begins_with") != 0)
+        return 0;
+    *fn = sql_module_begins_with;
+    *arg = NULL;
+    return SQL_MODULE_BEGINS;
+}
+
+static const sqlite3_module sql_module_methods = {
+    .xCreate = sql_module_create,
+    .xConnect = sql_module_connect,
+    .xBestIndex = sql_module_best_index,
+    .xDisconnect = sql_module_disconnect,
+    .xDestroy = sql_module_disconnect,
+    .xOpen = sql_module_open,
+    .xClose = sql_module_close,
+    .xFilter = sql_module_filter,
+    .xNext = sql_module_next,
+    .xEof = sql_module_eof,
+    .xColumn = sql_module_column,
+    .xRowid = sql_module_rowid,
+    .xFindFunction = sql_module_find_function,
+};
+
+/* Guards. */
+
+static bool sql_module_has_table(const struct sql_module *module, const char *schema,
+                                 const char *name)
+{
+    for (const struct sql_table *each = module->tables; each; each = each->next)
+        if (sqlite3_stricmp(each->name, name) == 0 && schema &&
+            sqlite3_stricmp(each->schema, schema) == 0)
+            return true;
+    return false;
+}
+
+static int sql_module_deny(struct sql_module *module, const char *what)
+{
+    if (what)
+        error_set(&module->denied, ERROR_DENIED,
+                  "%s is no table of DynamoDB; a statement reads these alone", what);
+    else
+        error_set(&module->denied, ERROR_DENIED,
+                  "only SELECT runs: nothing is written, attached, loaded or set");
+    return SQLITE_DENY;
+}
+
+/* Functions whose result may differ from pass to pass. */
+static bool sql_module_function_is_volatile(const char *name)
+{
+    static const char *const names[] = {
+        "random",   "randomblob", "date",         "time",         "datetime",          "julianday",
+        "strftime", "unixepoch",  "current_date", "current_time", "current_timestamp", "timediff"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (sqlite3_stricmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static int sql_module_authorize(void *arg, int action, const char *one, const char *two,
+                                const char *schema, const char *trigger)
+{
+    struct sql_module *module = arg;
+    (void)trigger;
+    if (!module->is_user)
+        return SQLITE_OK;
+    switch (action) {
+    case SQLITE_SELECT:
+        return SQLITE_OK;
+    case SQLITE_RECURSIVE:
+        module->is_recursive = true;
+        return SQLITE_OK;
+    case SQLITE_FUNCTION:
+        module->is_volatile = module->is_volatile || sql_module_function_is_volatile(two);
+        return sqlite3_stricmp(two, "load_extension") == 0 ? sql_module_deny(module, NULL)
+                                                           : SQLITE_OK;
+    case SQLITE_READ:
+        if (sql_module_has_table(module, schema, one) || sqlite3_stricmp(one, "json_each") == 0 ||
+            sqlite3_stricmp(one, "json_tree") == 0)
+            return SQLITE_OK;
+        return sql_module_deny(module, one);
+    default:
+        return sql_module_deny(module, NULL);
+    }
+}
+
+static int sql_module_watch(void *arg)
+{
+    struct sql_module *module = arg;
+    return !sql_reads_goes_on(module->reads);
+}
+
+/* The database. */
+
+static bool sql_module_run(struct sql_module *module, const char *sql, struct error *err)
+{
+    int code = sqlite3_exec(module->handle, sql, NULL, NULL, NULL);
+    return code == SQLITE_OK || sql_module_explain_failure(module, code, err);
+}
+
+static bool sql_module_set_up(struct sql_module *module, struct error *err)
+{
+    sqlite3 *handle = module->handle;
+    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+    if (sqlite3_create_module(handle, "ddbfs", &sql_module_methods, module) != SQLITE_OK ||
+        sqlite3_create_function(handle, "begins_with", 2, flags, NULL, sql_module_begins_with, NULL,
+                                NULL) != SQLITE_OK ||
+        sqlite3_create_function(handle, "contains", 2, flags, NULL, sql_module_contains, NULL,
+                                NULL) != SQLITE_OK)
+        return error_no_memory(err);
+    sqlite3_set_authorizer(handle, sql_module_authorize, module);
+    sqlite3_progress_handler(handle, SQL_MODULE_STEPS, sql_module_watch, module);
+    return sql_module_run(module, "PRAGMA temp_store=MEMORY; PRAGMA case_sensitive_like=ON", err);
+}
+
+struct sql_module *sql_module_new(struct sql_reads *reads, bool may_scan, struct error *err)
+{
+    struct sql_module *module = calloc(1, sizeof *module);
+    if (!module) {
+        error_no_memory(err);
+        return NULL;
+    }
+    *module = (struct sql_module){.reads = reads, .may_scan = may_scan};
+    module->heap_base = sqlite3_memory_used();
+    module->heap_before = sqlite3_hard_heap_limit64(-1);
+    int code =
+        sqlite3_open_v2(":memory:", &module->handle,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code == SQLITE_OK ? sql_module_set_up(module, err) : error_no_memory(err))
+        return module;
+    sql_module_destroy(module);
+    return NULL;
+}
+
+void sql_module_destroy(struct sql_module *module)
+{
+    if (!module)
+        return;
+    sqlite3_finalize(module->statement);
+    sqlite3_hard_heap_limit64(module->heap_before);
+    sqlite3_close(module->handle);
+    arena_clean_up(&module->arena);
+    free(module->text);
+    free(module);
+}
+
+static void sql_module_write_quoted(struct span name, struct buf *out)
+{
+    buf_add_char(out, '"');
+    for (size_t i = 0; i < name.size; i++) {
+        buf_add_text(out, name.data[i] == '"' ? "\"" : "");
+        buf_add_char(out, name.data[i]);
+    }
+    buf_add_char(out, '"');
+}
+
+/* A schema is a database that is attached. */
+static bool sql_module_attach(struct sql_module *module, const char *schema, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf sql = {0};
+    unsigned schemas = 0;
+    if (strcmp(schema, "main") == 0 || sqlite3_db_filename(module->handle, schema))
+        return true;
+    while (sqlite3_db_name(module->handle, (int)schemas))
+        schemas++;
+    if (schemas >= 2U + (unsigned)sqlite3_limit(module->handle, SQLITE_LIMIT_ATTACHED, -1))
+        return error_set(err, ERROR_INVALID,
+                         "a statement may name %d environments and tables with an index; %s is one "
+                         "too many",
+                         sqlite3_limit(module->handle, SQLITE_LIMIT_ATTACHED, -1), schema);
+    buf_add_text(&sql, "ATTACH ':memory:' AS ");
+    sql_module_write_quoted(span_text(schema), &sql);
+    return sql.failed ? error_no_memory(err) : sql_module_run(module, buf_text(&sql), err);
+}
+
+static bool sql_module_create_table(struct sql_module *module, struct sql_table *table,
+                                    struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf sql = {0};
+    buf_add_text(&sql, "CREATE VIRTUAL TABLE ");
+    sql_module_write_quoted(span_text(table->schema), &sql);
+    buf_add_char(&sql, '.');
+    sql_module_write_quoted(span_text(table->name), &sql);
+    buf_add_text(&sql, " USING ddbfs");
+    module->adding = table;
+    return sql.failed ? error_no_memory(err) : sql_module_run(module, buf_text(&sql), err);
+}
+
+bool sql_module_add_table(struct sql_module *module, struct sql_table *table, struct error *err)
+{
+    if (!sql_module_attach(module, table->schema, err) ||
+        !sql_module_create_table(module, table, err))
+        return false;
+    table->next = module->tables;
+    module->tables = table;
+    return true;
+}
+
+bool sql_module_declare_again(struct sql_module *module, struct sql_table *table, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf sql = {0};
+    buf_add_text(&sql, "DROP TABLE ");
+    sql_module_write_quoted(span_text(table->schema), &sql);
+    buf_add_char(&sql, '.');
+    sql_module_write_quoted(span_text(table->name), &sql);
+    if (sql.failed)
+        return error_no_memory(err);
+    return sql_module_run(module, buf_text(&sql), err) &&
+           sql_module_create_table(module, table, err);
+}
+
+/* Statements. */
+
+static sqlite3_stmt *sql_module_prepare_text(struct sql_module *module, const char *text,
+                                             size_t size, const char **rest, int *code)
+{
+    sqlite3_stmt *statement = NULL;
+    module->is_user = true;
+    *code = sqlite3_prepare_v3(module->handle, text, (int)size, 0, &statement, rest);
+    module->is_user = false;
+    return statement;
+}
+
+/* Reads the program of the statement: how often it opens and filters virtual tables, and whether it
+ * reads the numbers of rows. */
+static bool sql_module_read_program(struct sql_module *module, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf sql = {0};
+    int code;
+    buf_printf(&sql, "EXPLAIN %s", module->text);
+    if (sql.failed)
+        return error_no_memory(err);
+    sqlite3_stmt *program = sql_module_prepare_text(module, buf_text(&sql), sql.size, NULL, &code);
+    module->needs_ids = false;
+    module->opens = 0;
+    module->filters = 0;
+    while (program && (code = sqlite3_step(program)) == SQLITE_ROW) {
+        const char *op = (const char *)sqlite3_column_text(program, 1);
+        module->opens += op && strcmp(op, "VOpen") == 0;
+        module->filters += op && strcmp(op, "VFilter") == 0;
+        module->needs_ids = module->needs_ids || (op && strcmp(op, "Rowid") == 0);
+    }
+    sqlite3_finalize(program);
+    return code == SQLITE_DONE || sql_module_explain_failure(module, code, err);
+}
+
+/* The name behind PREFIX in SQLite's message. */
+static bool sql_module_reads_name(const struct sql_module *module, const char *prefix,
+                                  struct buf *name)
+{
+    const char *message = sqlite3_errmsg(module->handle);
+    size_t size = strlen(prefix);
+    if (strncmp(message, prefix, size) != 0)
+        return false;
+    buf_truncate(name, 0);
+    buf_add_text(name, message + size);
+    return true;
+}
+
+enum sql_module_outcome sql_module_prepare(struct sql_module *module, struct span text,
+                                           struct buf *name, size_t *size, struct error *err)
+{
+    const char *rest = text.data;
+    int code;
+    sqlite3_finalize(module->statement);
+    free(module->text);
+    module->text = NULL;
+    module->fault = (struct error){0};
+    module->denied = (struct error){0};
+    module->refused = (struct error){0};
+    module->refused_usable = 0;
+    module->is_recursive = false;
+    module->is_volatile = false;
+    module->first_choice = module->choice_count;
+    module->statement = sql_module_prepare_text(module, text.data, text.size, &rest, &code);
+    if (code != SQLITE_OK) {
+        sql_module_explain_failure(module, code, err);
+        bool is_other = module->fault.kind != ERROR_NONE || module->denied.kind != ERROR_NONE;
+        if (!is_other && sql_module_reads_name(module, "no such table: ", name))
+            return SQL_MODULE_NO_TABLE;
+        if (!is_other && sql_module_reads_name(module, "no such column: ", name))
+            return SQL_MODULE_NO_COLUMN;
+        return SQL_MODULE_FAILED;
+    }
+    *size = (size_t)(rest - text.data);
+    module->text = strndup(text.data, *size);
+    if (!module->text) {
+        error_no_memory(err);
+        return SQL_MODULE_FAILED;
+    }
+    if (!sqlite3_stmt_readonly(module->statement) || sqlite3_stmt_isexplain(module->statement)) {
+        sql_module_deny(module, NULL);
+        *err = module->denied;
+        return SQL_MODULE_FAILED;
+    }
+    return sql_module_read_program(module, err) ? SQL_MODULE_PREPARED : SQL_MODULE_FAILED;
+}
+
+size_t sql_module_column_count(const struct sql_module *module)
+{
+    return (size_t)sqlite3_column_count(module->statement);
+}
+
+struct span sql_module_column_name(const struct sql_module *module, size_t column)
+{
+    return span_text(sqlite3_column_name(module->statement, (int)column));
+}
+
+bool sql_module_has_one_reader(const struct sql_module *module)
+{
+    return module->opens == 1 && module->filters == 1 && !module->is_recursive;
+}
+
+bool sql_module_is_volatile(const struct sql_module *module)
+{
+    return module->is_volatile;
+}
+
+enum sql_module_step sql_module_step(struct sql_module *module, struct sql_value *values,
+                                     struct error *err)
+{
+    sql_module_limit_heap(module);
+    int code = sqlite3_step(module->statement);
+    if (code == SQLITE_DONE)
+        return SQL_MODULE_DONE;
+    if (code != SQLITE_ROW) {
+        if (!module->reads->is_full)
+            sql_module_explain_failure(module, code, err);
+        return SQL_MODULE_STOPPED;
+    }
+    int count = sqlite3_column_count(module->statement);
+    for (int i = 0; i < count; i++)
+        values[i] = sql_module_read_value(sqlite3_column_value(module->statement, i));
+    return SQL_MODULE_ROW;
+}
+
+void sql_module_reset(struct sql_module *module)
+{
+    sqlite3_reset(module->statement);
+}
+
+/* The choice of the statement that corresponds to NUMBER of its explanation, which was planned in
+ * the same way. */
+static struct sql_choice *sql_module_counterpart(const struct sql_module *module, int number,
+                                                 int first)
+{
+    return sql_module_find_choice(module, number - first + module->first_choice);
+}
+
+/* "SCAN j VIRTUAL TABLE INDEX 3:" */
+static bool sql_module_read_plan(struct sql_module *module, const char *line, int first,
+                                 struct sql_choice **choice, struct buf *alias)
+{
+    const char *index = strstr(line, " VIRTUAL TABLE INDEX ");
+    const char *name = strchr(line, ' ');
+    if (!index || !name || name >= index)
+        return false;
+    buf_truncate(alias, 0);
+    buf_add_span(alias, span_of(name + 1, (size_t)(index - name - 1)));
+    *choice = sql_module_counterpart(
+        module, (int)strtol(index + sizeof " VIRTUAL TABLE INDEX " - 1, NULL, 10), first);
+    return *choice;
+}
+
+/* NAME without that of the table itself, which SQLite prints in place of an alias. */
+static const char *sql_module_alias(const struct sql_table *table, const char *name)
+{
+    return strcmp(name, table->name) == 0 || strcmp(name, table->shown) == 0 ? "" : name;
+}
+
+bool sql_module_each_choice(struct sql_module *module,
+                            bool (*fn)(void *arg, struct sql_choice *choice, const char *alias),
+                            void *arg, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf sql = {0}, alias = {0};
+    int code, first = module->choice_count;
+    bool goes_on = true;
+    buf_printf(&sql, "EXPLAIN QUERY PLAN %s", module->text);
+    if (sql.failed)
+        return error_no_memory(err);
+    sqlite3_stmt *plan = sql_module_prepare_text(module, buf_text(&sql), sql.size, NULL, &code);
+    while (plan && goes_on && (code = sqlite3_step(plan)) == SQLITE_ROW) {
+        struct sql_choice *choice;
+        const char *line = (const char *)sqlite3_column_text(plan, 3);
+        if (line && sql_module_read_plan(module, line, first, &choice, &alias))
+            goes_on = fn(arg, choice, sql_module_alias(choice->table, buf_text(&alias)));
+    }
+    sqlite3_finalize(plan);
+    return goes_on && (code == SQLITE_DONE || sql_module_explain_failure(module, code, err));
+}
