@@ -9,6 +9,7 @@ enum {
     SQL_MODULE_LEAST_HEAP = 1 << 20,
     SQL_MODULE_OTHER_HEAP = 16 << 20, /* of snapshots that are read meanwhile */
 };
+static const double SQL_MODULE_REFUSED_COST = 1e99; /* any other plan is better */
 
 struct sql_module {
     sqlite3 *handle;
@@ -314,20 +315,37 @@ static struct sql_choice *sql_module_add_choice(struct sql_module *module, sqlit
     return arena->failed ? NULL : choice;
 }
 
-/* Remembers the reason for the combination with the most usable constraints. */
-static int sql_module_refuse(struct sql_module *module, const struct sql_wanted *wanted,
+/* Remembers the reason for the combination with the most usable constraints. SQLite 3.40 takes a
+ * refused combination for a plan that needs no other table, and then tries no more of them; so it
+ * gets a plan that needs all that is usable, and that any other plan is better than. */
+static int sql_module_refuse(struct sql_module *module, sqlite3_index_info *info,
+                             struct sql_table *table, const struct sql_wanted *wanted,
                              const struct error *err)
 {
     size_t usable = 1;
     if (err->kind == ERROR_NO_MEMORY)
         return sql_module_fault(module, err);
-    for (size_t i = 0; i < wanted->constraint_count; i++)
-        usable += wanted->constraints[i].is_usable;
+    for (int i = 0; i < info->nConstraint; i++) {
+        bool has_value = info->aConstraint[i].usable && wanted->constraints[i].is_usable &&
+                         wanted->constraints[i].op != SQL_OP_LIMIT;
+        info->aConstraintUsage[i].argvIndex = has_value ? (int)usable : 0;
+        usable += has_value;
+    }
     if (usable > module->refused_usable) {
         module->refused = *err;
         module->refused_usable = usable;
     }
-    return SQLITE_CONSTRAINT;
+    struct sql_choice *choice = arena_alloc(&module->arena, sizeof *choice);
+    if (!choice)
+        return SQLITE_NOMEM;
+    *choice = (struct sql_choice){.next = module->choices,
+                                  .number = module->choice_count++,
+                                  .table = table,
+                                  .is_refused = true};
+    module->choices = choice;
+    info->idxNum = choice->number;
+    info->estimatedCost = SQL_MODULE_REFUSED_COST;
+    return SQLITE_OK;
 }
 
 static int sql_module_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
@@ -364,7 +382,7 @@ static int sql_module_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     wanted.order_count = may_order ? (size_t)info->nOrderBy : 0;
     const struct sql_access *access = sql_access_find(&wanted, arena, &err);
     if (!access)
-        return sql_module_refuse(module, &wanted, &err);
+        return sql_module_refuse(module, info, table, &wanted, &err);
     struct sql_choice *choice = sql_module_add_choice(module, info, table, &wanted, access);
     if (!choice)
         return SQLITE_NOMEM;
@@ -686,7 +704,12 @@ static bool sql_module_set_up(struct sql_module *module, struct error *err)
         return error_no_memory(err);
     sqlite3_set_authorizer(handle, sql_module_authorize, module);
     sqlite3_progress_handler(handle, SQL_MODULE_STEPS, sql_module_watch, module);
-    return sql_module_run(module, "PRAGMA temp_store=MEMORY; PRAGMA case_sensitive_like=ON", err);
+    /* The tables of JSON are declared when they are first named, by statements that are denied to
+     * users. */
+    return sql_module_run(module,
+                          "PRAGMA temp_store=MEMORY; PRAGMA case_sensitive_like=ON;"
+                          "SELECT 1 FROM json_each('[]'), json_tree('[]')",
+                          err);
 }
 
 struct sql_module *sql_module_new(struct sql_reads *reads, bool may_scan, struct error *err)
@@ -833,6 +856,13 @@ static bool sql_module_reads_name(const struct sql_module *module, const char *p
     return true;
 }
 
+static bool sql_module_admit_choice(void *arg, struct sql_choice *choice, const char *alias)
+{
+    (void)alias;
+    *(bool *)arg = !choice->is_refused;
+    return !choice->is_refused;
+}
+
 enum sql_module_outcome sql_module_prepare(struct sql_module *module, struct span text,
                                            struct buf *name, size_t *size, struct error *err)
 {
@@ -869,7 +899,13 @@ enum sql_module_outcome sql_module_prepare(struct sql_module *module, struct spa
         *err = module->denied;
         return SQL_MODULE_FAILED;
     }
-    return sql_module_read_program(module, err) ? SQL_MODULE_PREPARED : SQL_MODULE_FAILED;
+    bool is_admitted = true;
+    bool ok = sql_module_read_program(module, err) &&
+              (module->refused_usable == 0 ||
+               sql_module_each_choice(module, sql_module_admit_choice, &is_admitted, err));
+    if (!is_admitted)
+        *err = module->refused;
+    return ok ? SQL_MODULE_PREPARED : SQL_MODULE_FAILED;
 }
 
 size_t sql_module_column_count(const struct sql_module *module)

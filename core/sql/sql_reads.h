@@ -14,6 +14,7 @@ struct sql_choice {
     int number;
     struct sql_table *table;
     const struct sql_access *access;
+    bool is_refused; /* there is no access; a statement with this choice does not run */
     size_t constraint_count;
     size_t *taken; /* the constraints whose values SQLite passes, in their order */
     size_t taken_count;

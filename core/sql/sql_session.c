@@ -159,7 +159,9 @@ static struct place *sql_resolve_in(const struct tree *tree, struct span schema,
         return NULL;
     }
     buf_printf(&path, "/%.*s/", (int)schema.size, schema.data);
-    if (!names_write_table(name, &path, err))
+    if (!span_is(schema, MAP_TABLES_NAME) && map_find_model(tree->map, name))
+        buf_add_span(&path, name); /* a directory's name, which no table of the account may have */
+    else if (!names_write_table(name, &path, err))
         return NULL;
     if (!path.failed)
         return sql_resolve(tree, buf_text(&path), err);
