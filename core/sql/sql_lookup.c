@@ -29,16 +29,19 @@ struct sql_binding {
     size_t count;
 };
 
-/* The range of the constraints on COLUMN that narrow keys. */
+/* The range of the constraints on COLUMN that narrow keys of TYPE. Only equality counts if the
+ * column is not compared as that type. */
 static bool sql_lookup_column_range(struct sql_binding *binding, size_t column,
                                     enum value_type type, struct sql_range *out)
 {
+    const struct sql_column *is = &binding->access->columns->items[column];
+    bool in_order = type == VALUE_S ? is->is_text : type == VALUE_N ? is->is_number : is->is_binary;
     const struct sql_access *access = binding->access;
     *out = (struct sql_range){.type = type};
     for (size_t i = 0; i < access->constraint_count; i++) {
         struct sql_range range;
         const struct sql_constraint *each = &access->constraints[i];
-        if (!access->in_key[i] || each->column != column)
+        if (!access->in_key[i] || each->column != column || (each->op != SQL_OP_EQ && !in_order))
             continue;
         if (!sql_range_of_constraint(type, each->op, &binding->values[i], binding->arena, &range,
                                      binding->err))
@@ -54,8 +57,7 @@ static bool sql_lookup_column_range(struct sql_binding *binding, size_t column,
 struct sql_bound_part {
     const struct format_piece *piece;
     size_t column;
-    const struct sql_column *is; /* NULL: no column has the part */
-    struct span behind;          /* the literal behind it */
+    struct span behind; /* the literal behind it */
 };
 
 /* The digits before the point of a number that is not negative. */
@@ -130,7 +132,7 @@ static bool sql_lookup_part_range(struct sql_binding *binding, const struct sql_
 {
     bool padded = part->piece->pad > 0;
     *out = (struct sql_range){.type = VALUE_S};
-    if (!part->is)
+    if (part->column == binding->access->columns->count)
         return true;
     if (!sql_lookup_column_range(binding, part->column, padded ? VALUE_N : VALUE_S, out))
         return false;
@@ -139,10 +141,6 @@ static bool sql_lookup_part_range(struct sql_binding *binding, const struct sql_
         *out = sql_lookup_pad_range(out, part->piece->pad, binding->arena);
     else if (is_point)
         out->is_empty = !sql_lookup_admits(binding, part, out->low);
-    /* The order of such a column is not that of the key. */
-    bool in_order = padded ? part->is->is_number : part->is->is_text;
-    if (!in_order && !out->is_empty && !sql_range_is_point(out))
-        *out = (struct sql_range){.type = VALUE_S};
     return true;
 }
 
@@ -187,7 +185,6 @@ static struct sql_bound_part sql_lookup_part(const struct sql_binding *binding,
     const struct sql_columns *columns = binding->access->columns;
     struct sql_bound_part part = {.piece = &format->pieces[i]};
     part.column = sql_columns_find_part(columns, part.piece->param);
-    part.is = part.column < columns->count ? &columns->items[part.column] : NULL;
     part.behind = i + 1 < format->count ? format->pieces[i + 1].literal : span_of("", 0);
     return part;
 }
@@ -241,6 +238,22 @@ static bool sql_lookup_format_range(struct sql_binding *binding, const struct ma
     return true;
 }
 
+/* Whether the format narrows key attribute I. The beginning that all keys of an index share narrows
+ * hardly anything, and an item may lack it against its map. */
+static bool sql_lookup_is_narrowed(const struct sql_binding *binding, const struct format *format,
+                                   size_t i)
+{
+    const struct sql_access *access = binding->access;
+    bool all = !access->target.index || i < access->target.partition_count;
+    for (size_t k = 0; format && k < format->count && !all; k++) {
+        const char *param = format->pieces[k].param;
+        size_t column = param ? sql_columns_find_part(access->columns, param) : 0;
+        for (size_t c = 0; param && c < access->constraint_count; c++)
+            all = all || (access->in_key[c] && access->constraints[c].column == column);
+    }
+    return format && all;
+}
+
 /* The ranges of the key attributes in items of the case. They end behind the first that is no
  * point. A range that is empty is set in the first attribute. */
 static bool sql_lookup_bind_case(struct sql_binding *binding, const struct sql_case *each,
@@ -259,7 +272,8 @@ static bool sql_lookup_bind_case(struct sql_binding *binding, const struct sql_c
         if (own < binding->access->columns->count &&
             !sql_lookup_column_range(binding, own, key->type, range))
             return false;
-        if (each->formats[i] && !sql_lookup_format_range(binding, key, each->formats[i], &parts))
+        if (!sql_range_is_point(range) && sql_lookup_is_narrowed(binding, each->formats[i], i) &&
+            !sql_lookup_format_range(binding, key, each->formats[i], &parts))
             return false;
         *range = sql_range_intersect(range, &parts);
         bool is_point = sql_range_is_point(range);

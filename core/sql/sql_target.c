@@ -97,6 +97,16 @@ static bool sql_target_is_own_format(const struct sql_wanted *wanted, const stru
     return is_proven;
 }
 
+/* FORMAT, unless it is the attribute of KEY itself, whose values may have the separator. */
+static const struct format *sql_target_parts(const struct sql_columns *columns,
+                                             const struct map_key *key, const struct format *format)
+{
+    const char *whole = format ? format_whole_param(format) : NULL;
+    size_t own = sql_target_find_column(columns, key);
+    return whole && own < columns->count && sql_columns_find_part(columns, whole) == own ? NULL
+                                                                                         : format;
+}
+
 /* Whether a constraint needs the attribute of KEY to be in the item: by its own name, or by one of
  * its parts. */
 static bool sql_target_is_attribute_needed(const struct sql_wanted *wanted,
@@ -135,9 +145,9 @@ static bool sql_target_find_formats(const struct sql_wanted *wanted,
         const struct map_key *key = target->keys[i];
         const struct format *format = sql_target_index_format(model, key, each->kind);
         bool is_base = model_is_key(model, key->attribute);
-        if (format && (is_base || is_promised || (is_named && each->kind) ||
-                       sql_target_is_own_format(wanted, key, each->kind, format)))
-            each->formats[i] = format;
+        if (format &&
+            (is_base || is_promised || sql_target_is_own_format(wanted, key, each->kind, format)))
+            each->formats[i] = sql_target_parts(wanted->columns, key, format);
         bool in_index = is_base || is_named || sql_target_is_attribute_needed(wanted, key) ||
                         (is_promised && format && sql_target_has_parts(wanted, each->kind, format));
         if (!in_index)
@@ -162,7 +172,7 @@ static bool sql_target_add_case(const struct sql_wanted *wanted, struct sql_targ
     struct sql_case *each = &target->cases[target->case_count];
     *each = (struct sql_case){.kind = kind};
     for (size_t i = 0; !target->index && kind && i < target->key_count; i++)
-        each->formats[i] = &kind->keys[i];
+        each->formats[i] = sql_target_parts(wanted->columns, target->keys[i], &kind->keys[i]);
     if (target->index && !sql_target_find_formats(wanted, target, each))
         return false;
     for (size_t i = 0; i < target->partition_count; i++)

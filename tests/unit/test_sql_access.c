@@ -409,6 +409,8 @@ static void values_of_numbers(void)
     check_lookups("pk = \"A#ann\" and n <= 0");
     query.values[1] = real(0.1 + 0.2);
     check_lookups("pk = \"A#ann\" and n <= 0.3000000000000001");
+    query.constraints[1].op = SQL_OP_GT;
+    check_lookups("pk = \"A#ann\" and n >= 0.29999999999999999");
     end();
 }
 
@@ -600,6 +602,62 @@ static void tables_without_a_map(void)
     end();
 }
 
+/* Filters. */
+
+static void check_filter(enum sql_op op, struct sql_value value, const char *want)
+{
+    CLEAN_UP(buf_clean_up) struct buf all = {0};
+    buf_printf(&all, "pk = \"SHOP#d\" and sk between \"API_KEY\" and \"USER$\"%s%s",
+               *want ? " filter " : "", want);
+    again();
+    equal("domain", "d");
+    with("state", op, value);
+    check_lookups(buf_text(&all));
+}
+
+static void filters_drop_what_sqlite_drops(void)
+{
+    struct sql_value blob = {.type = SQL_BLOB, .bytes = SPAN_LITERAL("ab")};
+    open_example("shops");
+    check_filter(SQL_OP_EQ, text("open"), "state = \"open\"");
+    check_filter(SQL_OP_EQ, text("5"), "state exists"); /* may be equal to a number */
+    check_filter(SQL_OP_EQ, text("[1]"), "state exists");
+    check_filter(SQL_OP_EQ, text("\xff"), "state exists");
+    check_filter(SQL_OP_EQ, text(""), "state exists");
+    check_filter(SQL_OP_GT, text("m"), "state exists and not (state <= \"m\")");
+    check_filter(SQL_OP_EQ, integer(5), "state exists and not (state < 5) and not (state > 5)");
+    check_filter(SQL_OP_LT, integer(5), "state exists and not (state >= 5)");
+    check_filter(SQL_OP_LE, real(0.5), "state exists and not (state > 0.5)");
+    check_filter(SQL_OP_GT, integer(5), "state exists"); /* any text is greater */
+    check_filter(SQL_OP_LT, integer(INT64_MAX), "state exists");
+    check_filter(SQL_OP_LT, real(0.1 + 0.2), "state exists");
+    check_filter(SQL_OP_EQ, blob, "state = {\"B\":\"YWI=\"}");
+    check_filter(SQL_OP_LIKE, text("op%"),
+                 "state exists and not (state < \"op\") and not (state >= \"oq\")");
+    check_filter(SQL_OP_LIKE, text("%op"), "state exists");
+    check_filter(SQL_OP_NE, text("open"), "");
+    check_filter(SQL_OP_IS, text("open"), "");
+    check_filter(SQL_OP_OTHER, text("open"), "");
+    end();
+}
+
+static void filters_test_what_the_index_has(void)
+{
+    open_example("jobs");
+    equal("shop_id", "s");
+    equal("status", "FAILED");
+    equal("done", "yes"); /* the map does not have the attributes of the index */
+    check_lookups("GSI_JobsByStatus_v2: shop_id = \"s\" and status_created_at begins with "
+                  "\"FAILED#\" hydrated");
+    again();
+    equal("pk", "p");
+    equal("done", "yes");
+    check_lookups("pk = \"p\" filter done = \"yes\"");
+    query.values[1] = (struct sql_value){.type = SQL_NULL};
+    check_lookups("");
+    end();
+}
+
 /* Order and limit. */
 
 static void order_of_parts(void)
@@ -765,6 +823,8 @@ static const struct check_test tests[] = {
     {"formats_by_kind", formats_by_kind},
     {"kinds_in_several_partitions", kinds_in_several_partitions},
     {"tables_without_a_map", tables_without_a_map},
+    {"filters_drop_what_sqlite_drops", filters_drop_what_sqlite_drops},
+    {"filters_test_what_the_index_has", filters_test_what_the_index_has},
     {"order_of_parts", order_of_parts},
     {"order_is_tested_row_by_row", order_is_tested_row_by_row},
     {"several_kinds_are_ordered_if_their_keys_begin_alike",
