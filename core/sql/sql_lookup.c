@@ -126,7 +126,8 @@ static bool sql_lookup_admits(const struct sql_binding *binding, const struct sq
     return read && span_equal(buf_span(&folded), value);
 }
 
-/* The range of a part as in the key, without the text around it. */
+/* The range of a part as in the key, without the text around it. A format that is the attribute
+ * excludes no value. */
 static bool sql_lookup_part_range(struct sql_binding *binding, const struct sql_bound_part *part,
                                   struct sql_range *out)
 {
@@ -139,7 +140,7 @@ static bool sql_lookup_part_range(struct sql_binding *binding, const struct sql_
     bool is_point = sql_range_is_point(out);
     if (padded)
         *out = sql_lookup_pad_range(out, part->piece->pad, binding->arena);
-    else if (is_point)
+    else if (is_point && binding->access->columns->items[part->column].role == SQL_PART)
         out->is_empty = !sql_lookup_admits(binding, part, out->low);
     return true;
 }

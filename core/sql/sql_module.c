@@ -3,6 +3,8 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
+#include "core/base/ascii.h"
+
 enum {
     SQL_MODULE_STEPS = 20000, /* between two calls of goes_on: a millisecond */
     SQL_MODULE_BEGINS = SQLITE_INDEX_CONSTRAINT_FUNCTION,
@@ -241,14 +243,20 @@ static void sql_module_note_values(struct sql_module *module, sqlite3_index_info
         size_t constraint = choice->taken[i];
         struct sql_value *value = &choice->values[constraint];
         sqlite3_value *known = NULL;
+        bool has_column = sql_module_op(info->aConstraint[constraint].op) != SQL_OP_LIMIT &&
+                          info->aConstraint[constraint].iColumn >= 0;
+        const struct sql_column *of =
+            has_column ? &choice->table->columns->items[info->aConstraint[constraint].iColumn]
+                       : &choice->table->columns->items[choice->table->columns->item];
+        choice->texts[constraint] = of->is_text ? of->name : NULL;
+        choice->is_list[constraint] = of->is_number && sqlite3_vtab_in(info, (int)constraint, -1);
         if (sqlite3_vtab_rhs_value(info, (int)constraint, &known) == SQLITE_OK && known) {
+            choice->is_literal[constraint] = true;
             *value = sql_module_read_value(known);
             value->bytes = arena_copy(&module->arena, value->bytes);
             continue;
         }
         CLEAN_UP(buf_clean_up) struct buf text = {0};
-        size_t column = (size_t)info->aConstraint[constraint].iColumn;
-        const struct sql_column *of = &choice->table->columns->items[column];
         choice->is_known = false;
         buf_printf(&text, "{%s}", of->name);
         value->type = of->is_number ? SQL_INTEGER : SQL_TEXT;
@@ -299,6 +307,9 @@ static struct sql_choice *sql_module_add_choice(struct sql_module *module, sqlit
     size_t count = wanted->constraint_count, columns = wanted->columns->count;
     choice->taken = arena_array(arena, count + 1, sizeof *choice->taken);
     choice->values = arena_array(arena, count + 1, sizeof *choice->values);
+    choice->texts = arena_array(arena, count + 1, sizeof *choice->texts);
+    choice->is_list = arena_array(arena, count + 1, sizeof *choice->is_list);
+    choice->is_literal = arena_array(arena, count + 1, sizeof *choice->is_literal);
     choice->used = arena_array(arena, columns + 1, sizeof *choice->used);
     choice->at_used = arena_array(arena, columns + 1, sizeof *choice->at_used);
     if (arena->failed)
@@ -437,6 +448,41 @@ static void sql_module_add_offset(const struct sql_choice *choice, struct sql_va
         limit->integer = INT64_MAX;
 }
 
+/* Whether the statement has a number of more digits than a REAL holds, perhaps in a text. */
+static bool sql_module_has_long_number(const struct sql_module *module)
+{
+    enum { MOST_DIGITS = 15 };
+    size_t digits = 0;
+    for (const char *at = module->text; at && *at && digits <= MOST_DIGITS; at++)
+        if (*at != '.')
+            digits = ascii_is_digit(*at) ? digits + 1 : 0;
+    return digits > MOST_DIGITS;
+}
+
+/* A text is compared with a literal number by its text. With a number column SQLite compares
+ * numbers, so that '1' and '1.0' are equal to 1; with any other column, no text is. Keys lead to
+ * neither result. SQLite converts the texts of an IN list to REALs. */
+static bool sql_cursor_admits_value(const struct sql_cursor *cursor, size_t constraint,
+                                    const struct sql_value *value, struct error *err)
+{
+    const struct sql_module *module = cursor->vtab->module;
+    const struct sql_choice *choice = cursor->choice;
+    bool is_number = value->type == SQL_INTEGER || value->type == SQL_REAL;
+    bool has_cast = module->text && strcasestr(module->text, "cast");
+    if (value->type == SQL_REAL && choice->is_list[constraint] &&
+        sql_module_has_long_number(module))
+        return error_set(err, ERROR_INVALID,
+                         "a number in a list of %s may have lost digits; write the number as a "
+                         "text, in single quotes, behind =",
+                         choice->table->shown);
+    if (!is_number || !choice->texts[constraint] || (choice->is_literal[constraint] && !has_cast))
+        return true;
+    return error_set(err, ERROR_INVALID,
+                     "%s.%s is a text, and is compared with a number; write cast(… as text) around "
+                     "the number",
+                     choice->table->shown, choice->texts[constraint]);
+}
+
 static bool sql_cursor_begin(struct sql_cursor *cursor, sqlite3_value **argv, struct error *err)
 {
     struct sql_module *module = cursor->vtab->module;
@@ -450,6 +496,9 @@ static bool sql_cursor_begin(struct sql_cursor *cursor, sqlite3_value **argv, st
         return error_no_memory(err);
     for (size_t i = 0; i < choice->taken_count; i++)
         values[choice->taken[i]] = sql_module_read_value(argv[i]);
+    for (size_t i = 0; i < choice->taken_count; i++)
+        if (!sql_cursor_admits_value(cursor, choice->taken[i], &values[choice->taken[i]], err))
+            return false;
     sql_module_add_offset(choice, values);
     for (size_t i = 0; i < choice->used_count; i++)
         if (!sql_table_use(choice->table, choice->used[i]))
@@ -648,6 +697,16 @@ static bool sql_module_function_is_volatile(const char *name)
     return false;
 }
 
+/* A name whose columns are not read comes with an empty column, and with its schema only if the
+ * statement has that. It may be the name of a subquery. */
+static bool sql_module_may_read(const struct sql_module *module, const char *schema,
+                                const char *name, const char *column)
+{
+    return sql_module_has_table(module, schema ? schema : "main", name) ||
+           sqlite3_stricmp(name, "json_each") == 0 || sqlite3_stricmp(name, "json_tree") == 0 ||
+           (!schema && !column[0] && sqlite3_strnicmp(name, "sqlite_", 7) != 0);
+}
+
 static int sql_module_authorize(void *arg, int action, const char *one, const char *two,
                                 const char *schema, const char *trigger)
 {
@@ -666,10 +725,8 @@ static int sql_module_authorize(void *arg, int action, const char *one, const ch
         return sqlite3_stricmp(two, "load_extension") == 0 ? sql_module_deny(module, NULL)
                                                            : SQLITE_OK;
     case SQLITE_READ:
-        if (sql_module_has_table(module, schema, one) || sqlite3_stricmp(one, "json_each") == 0 ||
-            sqlite3_stricmp(one, "json_tree") == 0)
-            return SQLITE_OK;
-        return sql_module_deny(module, one);
+        return sql_module_may_read(module, schema, one, two) ? SQLITE_OK
+                                                             : sql_module_deny(module, one);
     default:
         return sql_module_deny(module, NULL);
     }

@@ -7,6 +7,8 @@
 #include "core/base/utf8.h"
 #include "core/item/value.h"
 
+static const double SQL_RANGE_EXACT = 1e15; /* smaller whole numbers have at most 15 digits */
+
 struct sql_range sql_range_of_point(enum value_type type, struct span value)
 {
     return (struct sql_range){
@@ -141,13 +143,14 @@ struct sql_range_number {
     struct span text, below, above;
 };
 
-/* A decimal of up to 15 digits is the only such decimal of its double. */
+/* A decimal of up to 15 digits is the only such decimal of its double. A larger number may have
+ * been a text with more digits: SQLite converts the texts of an IN list. */
 static void sql_range_read_real(double real, struct arena *arena, struct sql_range_number *out)
 {
     char text[40];
     snprintf(text, sizeof text, "%.15g", real);
     out->text = out->below = out->above = sql_range_print(arena, text);
-    out->lost_digits = strtod(text, NULL) != real;
+    out->lost_digits = strtod(text, NULL) != real || fabs(real) >= SQL_RANGE_EXACT;
     if (!out->lost_digits)
         return;
     snprintf(text, sizeof text, "%.17g", nextafter(real, -INFINITY));
@@ -228,7 +231,8 @@ static bool sql_range_of_number(enum sql_op op, const struct sql_value *value, s
     if (number.is_number && number.lost_digits && op == SQL_OP_EQ && isfinite(value->real))
         return error_set(err, ERROR_INVALID,
                          "a number may have lost digits: SQL reads it as %.17g, and a key must be "
-                         "exact; write the number as a text, in single quotes",
+                         "exact; write the number as a text, in single quotes, behind =, since a "
+                         "list loses digits, too",
                          value->real);
     return true;
 }

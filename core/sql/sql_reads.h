@@ -20,6 +20,9 @@ struct sql_choice {
     size_t taken_count;
     bool is_known;            /* all of their values are constants: */
     struct sql_value *values; /* by number of the constraint; others are "{column}" */
+    const char **texts;       /* likewise: the column, if it is a text; else NULL */
+    bool *is_literal;         /* likewise: the value is a constant */
+    bool *is_list;            /* likewise: it is one of an IN list, and the column a number */
     size_t *used;             /* the columns that the statement reads */
     size_t used_count;
     size_t *at_used;        /* by number of the column: its place among these, if it is one */

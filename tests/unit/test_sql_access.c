@@ -426,6 +426,8 @@ static void lost_digits_are_an_error(void)
     CHECK(!sql_access_bind(query.access, query.values, &query.arena, &lookups, &count, &err));
     CHECK_INT(err.kind, ERROR_INVALID);
     CHECK_HAS(err.text, "write the number as a text, in single quotes");
+    query.values[1] = real(1e38); /* perhaps 99999999999999999999999999999999999999 in a list */
+    CHECK(!sql_access_bind(query.access, query.values, &query.arena, &lookups, &count, &err));
     end();
 }
 
@@ -453,6 +455,22 @@ static void values_of_texts(void)
     char *longest = arena_alloc(&query.arena, 2050);
     memset(longest, 'a', 2049);
     query.values[0] = text(longest);
+    check_lookups("");
+    end();
+}
+
+static void an_attribute_may_hold_the_separator(void)
+{
+    open_table("\"table\":\"T\",\"records\":{\"a\":{\"pk\":\"{pk}\",\"sk\":\"A#{y}\"}},"
+               "\"indexes\":{\"I\":{\"partition\":\"d\",\"projects\":\"all\"}},"
+               "\"paths\":{\"{pk}/\":{\"list\":\"a\"}}");
+    equal("d", "a#b");
+    check_lookups("I: d = \"a#b\"");
+    again();
+    equal("pk", "a#b");
+    with_text("y", SQL_OP_EQ, "c");
+    check_lookups("pk = \"a#b\" and sk = \"A#c\"");
+    query.values[1] = text("c#d");
     check_lookups("");
     end();
 }
@@ -818,6 +836,7 @@ static const struct check_test tests[] = {
     {"values_of_numbers", values_of_numbers},
     {"lost_digits_are_an_error", lost_digits_are_an_error},
     {"values_of_texts", values_of_texts},
+    {"an_attribute_may_hold_the_separator", an_attribute_may_hold_the_separator},
     {"spelled_parts", spelled_parts},
     {"an_upper_bound_is_cut_below_the_separator", an_upper_bound_is_cut_below_the_separator},
     {"formats_by_kind", formats_by_kind},
