@@ -15,7 +15,7 @@ cd "$REPO"
 JOB=1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90
 INDEX=kl7a9h55-shopify-e513a8-4
 NEEDS="gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libfuse3-dev libssl-dev
-    zlib1g-dev libcjson-dev libsqlite3-dev fuse3"
+    zlib1g-dev libcjson-dev libsqlite3-dev libedit-dev fuse3"
 # Outside of the checkout, so that no indexer and no grep -r enters it. The name is the same in each run.
 MOUNT=/tmp/ddbfs-demo-$(id -u)-$(printf %s "$REPO" | cksum | cut -d' ' -f1)
 # Apart from a release build in build/, and with -O1, which takes a third less time to compile.

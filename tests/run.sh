@@ -18,7 +18,8 @@ exec </dev/null
 . tests/packages.sh
 
 BUILD_NEEDS="ccache gcc libc6-dev clang libclang-rt-14-dev meson ninja-build pkg-config
-    libcurl4-openssl-dev libfuse3-dev libssl-dev zlib1g-dev libcjson-dev libsqlite3-dev"
+    libcurl4-openssl-dev libfuse3-dev libssl-dev zlib1g-dev libcjson-dev libsqlite3-dev
+    libedit-dev"
 TEST_NEEDS="python3-pytest python3-pytest-xdist python3-boto3 python3-jsonschema awscli
     python3-prometheus-client
     java:openjdk-17-jre-headless npm:npm git:git ca-certificates mandoc

@@ -184,6 +184,29 @@ bool aligned_write_names(struct aligned *aligned, struct buf *out)
     return true;
 }
 
+size_t aligned_name_width(struct aligned *aligned)
+{
+    size_t widest = 0;
+    for (size_t i = 0; i < aligned->grid.count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        aligned_show_name(aligned, aligned->grid.columns[i], &name);
+        size_t width = aligned_measure(aligned->locale, buf_span(&name));
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+void aligned_write_name(struct aligned *aligned, size_t place, size_t width, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    aligned_show_name(aligned, aligned->grid.columns[place], &name);
+    size_t own = aligned_measure(aligned->locale, buf_span(&name));
+    buf_add_span(out, buf_span(&name));
+    buf_add_repeated(out, ' ', own < width ? width - own : 0);
+    buf_add_text(out, GAP);
+    out->failed |= name.failed;
+}
+
 bool aligned_write_next(struct aligned *aligned, bool ends, struct buf *out)
 {
     const struct grid_cell *cells = grid_next(&aligned->grid, &aligned->at);

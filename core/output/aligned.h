@@ -32,6 +32,11 @@ bool aligned_fit(struct aligned *aligned, size_t width, size_t *left_out);
 /* Appends a line of the columns' names, which widen them, too. False when memory ran out. */
 bool aligned_write_names(struct aligned *aligned, struct buf *out);
 
+/* The cells of the widest name. */
+size_t aligned_name_width(struct aligned *aligned);
+/* Appends the name of the column at PLACE, blanks up to WIDTH, and a gap. */
+void aligned_write_name(struct aligned *aligned, size_t place, size_t width, struct buf *out);
+
 /* Appends the next row; columns of numbers are aligned to the right. With ENDS the row is the whole
  * line, and no blanks end it. False behind the last row. */
 bool aligned_write_next(struct aligned *aligned, bool ends, struct buf *out);

@@ -382,7 +382,7 @@ static void file_call_destroy(struct tree_call *call)
         cache_leave(call->wait);
     tree_list_end(call->listing);
     tree_stream_end(call->stream);
-    history_end(call->history);
+    history_close(call->history);
     tree_cancel(call->version_call);
     place_destroy(call->version);
     buf_clean_up_secret(&call->bytes);
@@ -628,7 +628,7 @@ static void file_report_version(struct tree_call *call, const struct tree_file *
         why = *err;
     free(call);
     ended.done(ended.arg, file, err ? &why : NULL);
-    history_end(ended.history);
+    history_close(ended.history);
     place_destroy(ended.version);
     buf_clean_up_secret(&ended.bytes);
 }

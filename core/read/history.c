@@ -31,7 +31,7 @@ struct history {
     void *arg;
 };
 
-void history_end(struct history *history)
+void history_close(struct history *history)
 {
     if (!history)
         return;
@@ -227,7 +227,7 @@ struct history *history_start(const struct tree *tree, const struct place *place
     }
     if (history->timer)
         return history;
-    history_end(history);
+    history_close(history);
     error_no_memory(err);
     return NULL;
 }

@@ -26,6 +26,6 @@ struct history *history_start(const struct tree *tree, const struct place *place
 /* Starts the next version, once for each. FN gets it later. */
 void history_more(struct history *history);
 /* Ends it, finished or not; FN is not called again. NULL is fine. */
-void history_end(struct history *history);
+void history_close(struct history *history);
 
 #endif

@@ -40,7 +40,7 @@ void tree_list_end(struct tree_listing *listing)
         cache_leave(listing->scan_wait);
     key_scan_unref(listing->scan);
     buf_clean_up(&listing->last_key);
-    history_end(listing->history);
+    history_close(listing->history);
     declared_files_clean_up(&listing->files);
     listing_query_clean_up(listing);
     listing_end_call(listing);

@@ -30,6 +30,12 @@ const struct command commands[] = {
     {"explain", "[--json] PATH…", "print the requests of a path, their cost and an aws command",
      "ddbfs explain /prod/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90", explain_command,
      WORD_PATH, WORD_PATH},
+    {"sql", "[--explain] [--csv|--json] [OPTION…] [STATEMENT|-]",
+     "run a SELECT, which reads tables by their keys; without one, a prompt",
+     "ddbfs sql \"select status, count(*) n from prod.jobs where platform = 'shopify' and shop_id "
+     "= "
+     "'kl7a9h55-shopify-e513a8-4' group by status\"",
+     sql_command, WORD_ANY, WORD_ANY},
     {"refresh", "PATH…", "drop the cached results of paths from a live mount",
      "ddbfs refresh /prod/shops", refresh_command, WORD_FILE, WORD_FILE},
     {"status", "[--json]", "list the mounts: map, start, requests and RCU of each", "ddbfs status",

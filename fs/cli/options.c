@@ -208,6 +208,11 @@ bool options_check(const struct options *options)
                                               : NULL;
     if (options->no_map && options->map)
         return options_fail("--no-map", "does not go with --map", NULL);
+    if (options->csv && (options->json || options->explain))
+        return options_fail("--csv",
+                            options->json ? "does not go with --json: choose one"
+                                          : "does not go with --explain: use --json",
+                            "sql");
     if (options->record && options->snapshot_count)
         return options_fail("--record", "does not go with --snapshot: that is a file already",
                             NULL);

@@ -107,7 +107,7 @@ struct options {
     const char *snapshots[OPTIONS_SNAPSHOTS]; /* files, or one folder; instead of DynamoDB */
     const char *map_folder; /* that names of files in the map are relative to; NULL: the map's */
     struct scan_limits scan_limits;
-    double max_rcu;             /* per second; 0: unlimited */
+    double max_rcu;             /* per second; of `sql` in all; 0: unlimited */
     double max_rcu_per_process; /* in all; 0: unlimited */
     uint64_t cache_bytes;
     int64_t timeout_ms;
@@ -139,6 +139,8 @@ struct options {
     bool count;
     bool confirm_given; /* --confirm-above was given */
     bool json;
+    bool csv; /* this and the next one are of `sql` */
+    bool explain;
     bool whoami;
     bool offline;
     bool sampled; /* --sample was given */

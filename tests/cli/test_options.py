@@ -287,6 +287,17 @@ def json_is_written(bench):
     assert all("NoTable" in json.loads(line)["text"] for line in said.splitlines()) and said
 
 
+@effect_of("--csv")
+def csv_is_written(bench):
+    assert bench.text("sql", "--csv", "select 1 as a, null as b") == "a,b\n1,\n"
+
+
+@effect_of("--explain")
+def statement_is_explained(bench):
+    assert "reads  " in bench.text("sql", "--explain", "select pk from prod.jobs where job_id = 'x'")
+    assert bench.proxy.requests == []
+
+
 @effect_of("--offline")
 def offline_asks_nobody(bench):
     bench.text("check", "--offline")

@@ -48,6 +48,7 @@ THIRD_PARTY = {
     "curl/": {"core/net/http.c", "core/net/failure.c", "tests/bench/peers/peer.h"},
     "fuse": {"fs/mount/mount.h"},
     "openssl/": {"core/base/crypto.c"},
+    "histedit.h": {"fs/cli/line_editor.c"},
     "zlib.h": {"core/net/gzip.c", "tests/unit/test_gzip.c", "tests/unit/test_answer.c", "tests/bench/peers/zero_items.c"},
     "cjson/": {"core/aws/document.c", "tests/bench/json_bench.c"},
     "sqlite3": {"core/base/database.c", "core/sql/sql_module.c"},

@@ -129,7 +129,7 @@ def run(command, environment, stdin=None, timeout_s=60, cwd=None):
 
 
 COMMANDS = ("ls", "cat", "explain", "mount", "check", "map", "policy", "config", "refresh", "log", "init", "umount",
-            "diff", "top", "skill", "completion", "help")  # fmt: skip
+            "diff", "top", "skill", "completion", "help", "sql")  # fmt: skip
 
 
 def in_order(words):
