@@ -41,7 +41,8 @@ bool companion_is_of_listing(enum companion companion)
 
 bool companion_has_columns(enum companion companion)
 {
-    return companion == COMPANION_CSV || companion == COMPANION_TABLE;
+    return companion == COMPANION_CSV || companion == COMPANION_TABLE ||
+           companion == COMPANION_SQLITE;
 }
 
 /* The position in NAME of the last ENDING that a colon and columns follow; 0: none. */

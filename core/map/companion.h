@@ -22,7 +22,7 @@ enum companion {
     COMPANION_TABLE,   /* name@table, a directory; name@table:columns */
     COMPANION_COUNT,   /* name@count */
     COMPANION_SUMMARY, /* name@summary */
-    COMPANION_SQLITE,  /* name@sqlite */
+    COMPANION_SQLITE,  /* name@sqlite, name@sqlite:columns */
     COMPANION_END,     /* their number */
 };
 

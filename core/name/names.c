@@ -23,14 +23,26 @@ static const char *const probed_words[] = {
     "ehthumbs.db",  "lost+found",
 };
 
-/* SQLite looks for these beside each database that it opens. */
-static const char *const probed_endings[] = {"@sqlite-journal", "@sqlite-wal", "@sqlite-shm"};
+/* SQLite looks for these behind the name of each database that it opens. */
+static const char *const probed_endings[] = {"-journal", "-wal", "-shm"};
+
+static bool names_is_probed_by_sqlite(struct span name)
+{
+    for (size_t i = 0; i < sizeof probed_endings / sizeof probed_endings[0]; i++) {
+        struct span ending = span_text(probed_endings[i]), columns, base = name;
+        if (!span_ends(name, ending))
+            continue;
+        base.size -= ending.size;
+        if (companion_split(&base, &columns) == COMPANION_SQLITE)
+            return true;
+    }
+    return false;
+}
 
 static bool names_is_probed_word(struct span name)
 {
-    for (size_t i = 0; i < sizeof probed_endings / sizeof probed_endings[0]; i++)
-        if (span_ends(name, span_text(probed_endings[i])))
-            return true;
+    if (names_is_probed_by_sqlite(name))
+        return true;
     for (size_t i = 0; i < sizeof probed_words / sizeof probed_words[0]; i++)
         if (span_is(name, probed_words[i]))
             return true;
@@ -543,7 +555,8 @@ static bool names_find_any(const struct names_directory *directory, struct span 
                            struct arena *arena, struct names_found *found, struct refusal *refusal)
 {
     struct span base = name, columns;
-    enum companion companion = companion_split(&base, &columns);
+    enum companion companion =
+        names_is_probed_by_sqlite(name) ? COMPANION_NONE : companion_split(&base, &columns);
     const struct route *unlisted = names_find_placeholder(directory, base, arena);
     if (unlisted && companion != COMPANION_NONE) {
         *refusal = (struct refusal){.kind = OF_PLACEHOLDER};

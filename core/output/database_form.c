@@ -29,18 +29,8 @@ struct database_column {
     bool is_named;
 };
 
-/* A value of a held row; the bytes of a text or a blob follow. */
-struct database_cell {
-    uint32_t column; /* its number; ROW_END: of no value */
-    uint32_t size;
-    enum sql_value_type type;
-    union {
-        int64_t integer;
-        double real;
-    } number;
-};
-
-static const uint32_t ROW_END = UINT32_MAX;
+/* A held row is a list of cells and a 0. A cell is its column's number + 1, a byte with its type,
+ * and its value: 8 bytes of a number, or the size and the bytes of a text or a blob. */
 
 enum database_stage { DATABASE_HOLDS, DATABASE_FILLS, DATABASE_WRITES };
 
@@ -116,6 +106,8 @@ static bool database_form_start(struct form *form)
     }
     for (size_t i = 0; ok && i < form->view.first_count; i++)
         ok = database_form_column_of(data, span_text(form->view.first[i]));
+    for (size_t i = 0; ok && i < form->column_count; i++)
+        ok = database_form_column_of(data, form->columns[i]);
     return ok;
 }
 
@@ -151,25 +143,64 @@ static bool database_form_equal(const struct sql_value *a, const struct sql_valu
                                     : span_equal(a->bytes, b->bytes);
 }
 
+/* Appends NUMBER, 7 bits a byte, the lowest first. */
+static void database_form_pack(struct buf *out, size_t number)
+{
+    for (; number >= 0x80; number >>= 7)
+        buf_add_char(out, (char)((number & 0x7f) | 0x80));
+    buf_add_char(out, (char)number);
+}
+
+static size_t database_form_unpack(struct database_form *data)
+{
+    size_t number = 0;
+    unsigned char byte = 0x80;
+    for (unsigned shift = 0; byte & 0x80; shift += 7) {
+        byte = (unsigned char)data->rows.data[data->at++];
+        number |= (size_t)(byte & 0x7f) << shift;
+    }
+    return number;
+}
+
 static void database_form_hold(struct database_form *data, struct database_column *column,
                                const struct sql_value *value)
 {
-    bool has_bytes = value->type == SQL_TEXT || value->type == SQL_BLOB;
-    struct database_cell cell = {
-        .column = (uint32_t)column->number,
-        .size = has_bytes ? (uint32_t)value->bytes.size : 0,
-        .type = value->type,
-    };
+    struct buf *rows = &data->rows;
     if (value->type == SQL_NULL)
         return;
-    if (value->type == SQL_INTEGER)
-        cell.number.integer = value->integer;
-    else if (value->type == SQL_REAL)
-        cell.number.real = value->real;
     column->types |= 1U << value->type;
-    buf_add(&data->rows, &cell, sizeof cell);
-    if (has_bytes)
-        buf_add_span(&data->rows, value->bytes);
+    database_form_pack(rows, column->number + 1);
+    buf_add_char(rows, (char)value->type);
+    if (value->type == SQL_INTEGER) {
+        buf_add(rows, &value->integer, sizeof value->integer);
+    } else if (value->type == SQL_REAL) {
+        buf_add(rows, &value->real, sizeof value->real);
+    } else {
+        database_form_pack(rows, value->bytes.size);
+        buf_add_span(rows, value->bytes);
+    }
+}
+
+/* The next cell; false at the end of its row. */
+static bool database_form_next(struct database_form *data, size_t *column, struct sql_value *value)
+{
+    size_t number = database_form_unpack(data);
+    if (number == 0)
+        return false;
+    *column = number - 1;
+    *value = (struct sql_value){.type = (enum sql_value_type)data->rows.data[data->at++]};
+    size_t size = sizeof value->integer;
+    if (value->type == SQL_TEXT || value->type == SQL_BLOB)
+        size = database_form_unpack(data);
+    const char *bytes = data->rows.data + data->at;
+    if (value->type == SQL_INTEGER)
+        memcpy(&value->integer, bytes, size);
+    else if (value->type == SQL_REAL)
+        memcpy(&value->real, bytes, size);
+    else
+        value->bytes = span_of(bytes, size);
+    data->at += size;
+    return true;
 }
 
 /* The value of part I of the next item: of a secret one the mask. */
@@ -201,6 +232,8 @@ static bool database_form_hold_attributes(struct database_form *data, struct jso
     for (size_t i = 0; ok && i < members.count; i++) {
         struct sql_value value;
         struct span name = members.list[i].name;
+        if (data->form.column_count > 0 && !dict_find(&data->by_attribute, name))
+            continue;
         struct database_column *column = database_form_column_of(data, name);
         data->rows.failed |= !column;
         buf_truncate(&data->text, 0);
@@ -226,20 +259,20 @@ static bool database_form_check_columns(const struct database_form *data, struct
     return count <= MOST_COLUMNS ||
            error_set(err, ERROR_TOO_LARGE,
                      "the items have more different attributes than the %d columns that a table "
-                     "of SQLite can have; use …@jsonl, which has all",
+                     "of SQLite can have; use …@sqlite:status,created_at, with your attributes, or "
+                     "…@jsonl, which has all",
                      MOST_COLUMNS);
 }
 
 static bool database_form_add(struct form *form, struct json item, struct buf *out,
                               struct error *err)
 {
-    static const struct database_cell end = {.column = ROW_END};
     struct database_form *data = (struct database_form *)form;
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     (void)out;
     database_form_hold_parts(data);
     bool ok = database_form_hold_attributes(data, item, &arena);
-    buf_add(&data->rows, &end, sizeof end);
+    database_form_pack(&data->rows, 0);
     if (arena.failed || data->rows.failed || data->text.failed)
         return error_no_memory(err);
     if (!ok)
@@ -250,7 +283,8 @@ static bool database_form_add(struct form *form, struct json item, struct buf *o
 
 /* Columns. */
 
-/* The name, key attributes, parts of keys, then other attributes by their names. */
+/* The name, key attributes, parts of keys, then the given columns, or all other attributes by their
+ * names. */
 static int database_form_by_place(const void *a, const void *b, void *arg)
 {
     const struct database_column *x = *(struct database_column *const *)a;
@@ -261,7 +295,7 @@ static int database_form_by_place(const void *a, const void *b, void *arg)
     int rank_y = y->number == 0 ? 0 : y->is_part ? 2 : y->number < ends ? 1 : 3;
     if (rank_x != rank_y)
         return rank_x - rank_y;
-    if (rank_x == 3)
+    if (rank_x == 3 && ((const struct form *)arg)->column_count == 0)
         return span_compare(x->name, y->name);
     return x->number < y->number ? -1 : x->number > y->number;
 }
@@ -357,13 +391,9 @@ static void database_form_write_statements(struct database_form *data, struct bu
     buf_add_text(create, "BEGIN; CREATE TABLE records(");
     buf_add_text(insert, "INSERT INTO records VALUES(");
     for (size_t i = 0; i < data->count; i++) {
-        struct span name = data->columns[i]->shown;
-        buf_add_text(create, i ? ", \"" : "\"");
-        for (size_t k = 0; k < name.size; k++) {
-            buf_add_text(create, name.data[k] == '"' ? "\"" : "");
-            buf_add_char(create, name.data[k]);
-        }
-        buf_printf(create, "\"%s", database_form_type(data->columns[i]));
+        buf_add_text(create, i ? ", " : "");
+        database_write_name(data->columns[i]->shown, create);
+        buf_add_text(create, database_form_type(data->columns[i]));
         buf_printf(insert, "%s?%zu", i ? ", " : "", i + 1);
         data->parameters[data->columns[i]->number] = (int)i + 1;
     }
@@ -405,22 +435,22 @@ static bool database_form_begin(struct database_form *data, struct error *err)
 }
 
 static void database_form_bind(struct statement *insert, int parameter,
-                               const struct database_cell *cell, struct span bytes)
+                               const struct sql_value *value)
 {
-    switch (cell->type) {
+    switch (value->type) {
     case SQL_NULL:
         break;
     case SQL_INTEGER:
-        statement_bind_integer(insert, parameter, cell->number.integer);
+        statement_bind_integer(insert, parameter, value->integer);
         break;
     case SQL_REAL:
-        statement_bind_real(insert, parameter, cell->number.real);
+        statement_bind_real(insert, parameter, value->real);
         break;
     case SQL_TEXT:
-        statement_bind_text(insert, parameter, bytes);
+        statement_bind_text(insert, parameter, value->bytes);
         break;
     case SQL_BLOB:
-        statement_bind_bytes(insert, parameter, bytes);
+        statement_bind_bytes(insert, parameter, value->bytes);
         break;
     }
 }
@@ -428,18 +458,12 @@ static void database_form_bind(struct statement *insert, int parameter,
 /* Inserts the next held row. */
 static bool database_form_fill(struct database_form *data, struct error *err)
 {
-    for (;;) {
-        struct database_cell cell;
-        memcpy(&cell, data->rows.data + data->at, sizeof cell);
-        data->at += sizeof cell;
-        if (cell.column == ROW_END)
-            return statement_run(data->insert, err);
-        int parameter = data->parameters[cell.column];
-        if (parameter > 0)
-            database_form_bind(data->insert, parameter, &cell,
-                               span_of(data->rows.data + data->at, cell.size));
-        data->at += cell.size;
-    }
+    struct sql_value value;
+    size_t column;
+    while (database_form_next(data, &column, &value))
+        if (data->parameters[column] > 0)
+            database_form_bind(data->insert, data->parameters[column], &value);
+    return statement_run(data->insert, err);
 }
 
 /* The file is complete, and rows are no longer held. */

@@ -28,8 +28,8 @@ struct form_part {
 struct form_setting {
     enum form_kind kind;
     const struct record_view *view; /* keys first, secrets masked; a line is compact in any case */
-    /* Of CSV and tables; a repeated one counts once. None: all attributes that any item has, which
-     * are known only at the end. */
+    /* Of CSV, tables and, behind the keys, databases; a repeated one counts once. None: all
+     * attributes that any item has, which are known only at the end. */
     const struct span *columns;
     size_t column_count;
     const char *dated_by; /* the attribute with an item's date, or NULL: for the summary */

@@ -11,19 +11,22 @@ static const struct map_key *key_parts_attribute(const struct place *place, size
     return i < own ? &place->table->keys[i] : index ? model_index_key(index, i - own) : NULL;
 }
 
+bool key_parts_has(const struct key_parts *parts, struct span name)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (span_equal(parts->parts[i].name, name))
+            return true;
+    return false;
+}
+
 /* Adds each part of FORMAT, unless it is known. */
 static void key_parts_add(struct key_parts *parts, const struct format *format)
 {
     for (size_t i = 0; i < format->count; i++) {
         const struct format_piece *piece = &format->pieces[i];
-        size_t at = 0;
-        if (!piece->param)
-            continue;
-        while (at < parts->count && !span_is(parts->parts[at].name, piece->param))
-            at++;
-        if (at == parts->count)
-            parts->parts[parts->count++] =
-                (struct form_part){span_text(piece->param), piece->type == VALUE_S};
+        struct span name = span_text(piece->param);
+        if (piece->param && !key_parts_has(parts, name))
+            parts->parts[parts->count++] = (struct form_part){name, piece->type == VALUE_S};
     }
 }
 

@@ -15,6 +15,9 @@ struct key_parts {
  * then of the key of the index that it queries. False when memory ran out. */
 bool key_parts_find(const struct place *place, struct arena *arena, struct key_parts *out);
 
+/* Whether a part has that name. */
+bool key_parts_has(const struct key_parts *parts, struct span name);
+
 /* Reads the values of ITEM; a part that its key lacks is NULL. Texts go to ARENA. False when memory
  * ran out. */
 bool key_parts_read(struct key_parts *parts, const struct place *place, struct json item,

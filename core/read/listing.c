@@ -746,14 +746,15 @@ struct tree_listing *tree_list(const struct tree *tree, const struct place *plac
 }
 
 struct tree_listing *tree_list_records(const struct tree *tree, const struct place *place,
-                                       bool named, tree_entries_fn *fn, void *arg)
+                                       enum tree_names names, tree_entries_fn *fn, void *arg)
 {
     return listing_new(&(struct tree_listing){.tree = tree,
                                               .place = place,
                                               .full = true,
                                               .items = true,
                                               .alone = true,
-                                              .named = named,
+                                              .named = names != TREE_UNNAMED,
+                                              .described = names == TREE_DESCRIBED,
                                               .reads_all = true,
                                               .fn = fn,
                                               .arg = arg});

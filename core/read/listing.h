@@ -36,7 +36,8 @@ struct tree_listing {
     struct tree_resolution *resolution; /* of LISTING_PLACE */
     bool full;
     bool items;     /* entries have items instead of files; implies FULL */
-    bool named;     /* with ITEMS: also sizes and dates, and with ALONE names */
+    bool named;     /* with ITEMS and ALONE: also names */
+    bool described; /* with ITEMS: also sizes and dates */
     bool alone;     /* nothing but items is listed */
     bool steady;    /* the reader never pauses */
     bool reads_all; /* the reader wants all pages */

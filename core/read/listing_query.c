@@ -164,10 +164,10 @@ static void listing_query_describe(struct tree_listing *listing, struct tree_ent
                 arena_copy(&listing->contents, text); /* ITEM is gone after this slice */
         else
             entry->item = item;
-        if (!listing->named)
+        if (!listing->described)
             entry->size = (int64_t)text.size;
         hydrate_note(&listing->hydrate, text.size);
-        if (!listing->named || listing->plan->index_suffices)
+        if (!listing->described || listing->plan->index_suffices)
             return;
     }
     if (!file_write_record(listing->tree, place->table, item, &bytes)) {

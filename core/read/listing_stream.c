@@ -14,7 +14,7 @@ struct tree_stream {
     struct form *form;    /* owned */
     struct arena arena;   /* owns the columns */
     struct span *columns; /* that the path names */
-    bool *filled;         /* which of them an item had */
+    bool *filled;         /* which of them an item had, or is a part of the keys */
     size_t column_count;
     struct key_parts parts;       /* of @sqlite */
     bool any;                     /* an item has come */
@@ -71,6 +71,8 @@ static struct form *listing_stream_make_form(struct tree_stream *stream)
         .parts = stream->parts.parts,
         .part_count = stream->parts.count,
     };
+    for (size_t i = 0; stream->filled && i < stream->column_count; i++)
+        stream->filled[i] = key_parts_has(&stream->parts, stream->columns[i]);
     return stream->filled || stream->column_count == 0 ? form_new(&setting) : NULL;
 }
 
@@ -85,6 +87,13 @@ static bool listing_stream_refuse(const struct tree_stream *stream, struct error
                          "limit for one file; use …@count for the number of items, and "
                          "…@csv:status,created_at, with your attributes, to count values",
                          buf_text(&most));
+    if (stream->place->companion == COMPANION_SQLITE)
+        return error_set(
+            err, ERROR_TOO_LARGE,
+            "the database would need more than %s of memory; use "
+            "…@sqlite:status,created_at, with your attributes, or …@jsonl, which ddbfs "
+            "cat writes without a limit",
+            buf_text(&most));
     return error_set(err, ERROR_TOO_LARGE,
                      "%s are known only after the last item, and the rows until then have more "
                      "than %s; use …@csv:status,created_at, with your attributes, or …@jsonl, "
@@ -239,8 +248,9 @@ struct tree_stream *tree_stream(const struct tree *tree, const struct place *pla
     *stream = (struct tree_stream){.tree = tree, .place = place, .fn = fn, .arg = arg};
     stream->form = listing_stream_make_form(stream);
     if (stream->form)
-        stream->listing = tree_list_records(tree, place, place->companion == COMPANION_SQLITE,
-                                            listing_stream_take_items, stream);
+        stream->listing = tree_list_records(
+            tree, place, place->companion == COMPANION_SQLITE ? TREE_NAMED : TREE_UNNAMED,
+            listing_stream_take_items, stream);
     if (stream->listing)
         return stream;
     tree_stream_end(stream);

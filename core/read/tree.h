@@ -121,13 +121,16 @@ const struct place *tree_list_place(const struct tree_listing *listing);
  * memory ran out. */
 struct tree_listing *tree_list(const struct tree *tree, const struct place *place, bool full,
                                tree_entries_fn *fn, void *arg);
+enum tree_names { TREE_UNNAMED, TREE_NAMED, TREE_DESCRIBED };
+
 /* Only the items of the listing at PLACE, a companion of one or itself, in its order: whole items,
- * even where the index has less of them. Entries have their ITEM, and with NAMED their name, size
- * and date; their other fields mean nothing. FN is called for each page of the query, also without
- * an entry. If only the count is wanted (COMPANION_COUNT), items may have their keys alone, or not
- * come at all: tree_list_stats returns the number that the source has counted. */
+ * even where the index has less of them. Entries have their ITEM; from TREE_NAMED on their name,
+ * with TREE_DESCRIBED also size and date; their other fields mean nothing. FN is called for each
+ * page of the query, also without an entry. If only the count is wanted (COMPANION_COUNT), items
+ * may have their keys alone, or not come at all: tree_list_stats returns the number that the source
+ * has counted. */
 struct tree_listing *tree_list_records(const struct tree *tree, const struct place *place,
-                                       bool named, tree_entries_fn *fn, void *arg);
+                                       enum tree_names names, tree_entries_fn *fn, void *arg);
 /* As tree_list, FULL, but an entry of an item has its ITEM instead of its file. An item for which
  * the map declares a file of its own comes among the others, under that name. */
 struct tree_listing *tree_list_items(const struct tree *tree, const struct place *place,

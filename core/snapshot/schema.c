@@ -25,18 +25,6 @@ static void schema_write_columns(size_t from, size_t to, struct buf *out)
         buf_printf(out, "%sk%zu", i > from ? ", " : "", i + 1);
 }
 
-/* Appends a name in double quotes. */
-static void schema_write_name(struct span name, struct buf *out)
-{
-    buf_add_char(out, '"');
-    for (size_t i = 0; i < name.size; i++) {
-        if (name.data[i] == '"')
-            buf_add_char(out, '"');
-        buf_add_char(out, name.data[i]);
-    }
-    buf_add_char(out, '"');
-}
-
 static bool schema_run(struct database *database, const struct buf *sql, struct error *err)
 {
     return sql->failed ? error_no_memory(err) : database_run(database, buf_text(sql), err);
@@ -255,7 +243,7 @@ static void schema_write_view_column(const struct schema_column *column, size_t 
     } else {
         buf_printf(out, "k%zu AS ", at + 1);
     }
-    schema_write_name(column->attribute, out);
+    database_write_name(column->attribute, out);
     buf_add_text(out, ", ");
 }
 
@@ -263,7 +251,7 @@ static void schema_write_view(int64_t number, struct span name,
                               const struct schema_columns *columns, struct buf *out)
 {
     buf_add_text(out, "CREATE VIEW ");
-    schema_write_name(name, out);
+    database_write_name(name, out);
     buf_add_text(out, " AS SELECT ");
     for (size_t i = 0; i < columns->own_count; i++)
         schema_write_view_column(&columns->list[i], i, out);

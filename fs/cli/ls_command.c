@@ -374,7 +374,8 @@ static struct ls_listing *ls_list(struct path_turn *turn)
     if (options->columns && !whole)
         place_set_columns(turn->place, span_text(options->columns));
     if (ok && options->columns)
-        list->listing = tree_list_records(&turn->tree, turn->place, true, ls_take_entries, turn);
+        list->listing =
+            tree_list_records(&turn->tree, turn->place, TREE_DESCRIBED, ls_take_entries, turn);
     else if (ok)
         list->listing = tree_list(&turn->tree, turn->place, whole, ls_take_entries, turn);
     if (ok && list->listing) {

@@ -20,8 +20,8 @@ BOX = "/any/things/box"
 class Database:
     """The database of a path: .columns, and (select) rows."""
 
-    def __init__(self, ddbfs, folder, path, *options, **how):
-        self.bytes = ddbfs(*options, "cat", f"{path}@sqlite", **how).stdout
+    def __init__(self, ddbfs, folder, path, columns="", options=(), **how):
+        self.bytes = ddbfs(*options, "cat", f"{path}@sqlite{columns}", **how).stdout
         self.file = folder / "items.db"
         self.file.write_bytes(self.bytes)
         self.link = sqlite3.connect(f"file:{self.file}?mode=ro&immutable=1", uri=True)
@@ -35,7 +35,7 @@ class Database:
 
 @pytest.fixture
 def database(ddbfs, tmp_path):
-    return lambda path, *options, **how: Database(ddbfs, tmp_path, path, *options, **how)
+    return lambda path, *words, **how: Database(ddbfs, tmp_path, path, *words, **how)
 
 
 @pytest.fixture
@@ -180,6 +180,20 @@ def test_bytes_in_the_key_are_bytes(database, things):
     assert data("select sk, hash from records") == [(b"\x00\xff", b"\x00\xff")]
 
 
+def test_only_the_given_columns_behind_the_key(database, ddbfs):
+    data = database(f"{JOBS}/all", ":status,lacking,shop_id,sk")
+    assert data.columns[:5] == ["name", "pk", "sk", "platform", "shop_id"]
+    assert data.columns[-2:] == ["status", "lacking"] and data.types["lacking"] == ""
+    assert data("select count(status), count(lacking), count(shop_id) from records") == [(40, 0, 40)]
+    told = ddbfs("cat", f"{JOBS}/all@sqlite:status,lacking,shop_id,sk").stderr
+    assert told.count("no item has") == 1 and 'no item has an attribute "lacking"' in told
+
+
+def test_columns_that_an_index_has_are_not_read_again(database, proxy):
+    data = database(f"/prod/jobs/by-status/{SHOP}/COMPLETED", ":status_created_at")
+    assert proxy.ops == ["Query"] and data("select count(status_created_at), count(platform) from records") == [(27, 27)]
+
+
 def test_equal_items_make_equal_bytes(ddbfs, proxy):
     first = ddbfs("cat", f"{JOBS}/all@sqlite").stdout
     proxy.fault("page_size", op="Query", times=None, items=2)
@@ -197,7 +211,7 @@ def test_secrets_are_masked(database):
     data = database(SHOP_ITEMS)
     assert b"shpat_" not in data.bytes
     assert (plain.MASK,) in data("select access_token from records")
-    shown = database(SHOP_ITEMS, "--show-secrets")
+    shown = database(SHOP_ITEMS, options=["--show-secrets"])
     assert b"shpat_" in shown.bytes
 
 
@@ -247,7 +261,7 @@ def test_a_terminal_does_not_get_it(home, proxy):
 
 
 @rows("name", ["all@sqlite-journal", "all@sqlite-wal", "all@sqlite-shm"])
-def test_names_that_sqlite_tries_cost_nothing(ddbfs, proxy, name):
+def test_names_that_sqlite_tries_cost_lacking(ddbfs, proxy, name):
     ddbfs("cat", f"{JOBS}/{name}", expect=3)
     ddbfs("cat", f"{SHOP_ITEMS}/{name}", expect=3)
     assert proxy.ops == []

@@ -66,9 +66,9 @@ def test_the_names_that_sqlite_tries_cost_nothing(shared_mount, place):
     os.stat(m / place)
     m.proxy.clear()
     for ending in ("-journal", "-wal", "-shm"):
-        for name in ("all", "SETTINGS", "5"):
+        for name in ("all@sqlite", "SETTINGS@sqlite", "5@sqlite", "all@sqlite:status,sk"):
             with pytest.raises(FileNotFoundError):
-                os.stat(m / place / f"{name}@sqlite{ending}")
+                os.stat(m / place / f"{name}{ending}")
     assert m.proxy.ops == []
 
 
@@ -103,7 +103,10 @@ def test_one_that_would_be_too_large_says_so(mount, branch):
     with pytest.raises(OSError) as caught:
         os.stat(m / f"{path}@sqlite")
     assert caught.value.errno == errno.EFBIG
-    assert "256 KB" in (m / ".ddbfs/errors").read_text("utf-8")
+    why = (m / ".ddbfs/errors").read_text("utf-8")
+    assert "256 KB" in why and "@sqlite:status" in why and "@jsonl" in why
+    link = sqlite3.connect(m / f"{path}@sqlite:status")
+    assert link.execute("select count(status) from records").fetchone() == (40,)
 
 
 def test_a_large_one_is_spooled(mount, branch):
