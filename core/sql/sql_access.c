@@ -320,12 +320,14 @@ static void sql_access_note_filter(const struct sql_wanted *wanted, struct sql_a
 
 /* Order. */
 
+/* Whether all wanted rows have one value. */
 static bool sql_access_is_constant(const struct sql_wanted *wanted, size_t column)
 {
-    for (size_t i = 0; i < wanted->constraint_count; i++)
-        if (wanted->constraints[i].is_usable && wanted->constraints[i].op == SQL_OP_EQ &&
-            wanted->constraints[i].column == column)
+    for (size_t i = 0; i < wanted->constraint_count; i++) {
+        const struct sql_constraint *each = &wanted->constraints[i];
+        if (each->is_usable && each->op == SQL_OP_EQ && !each->is_list && each->column == column)
             return true;
+    }
     return false;
 }
 

@@ -12,6 +12,7 @@
 #include "core/read/moments.h"
 #include "core/read/resolve.h"
 #include "core/source/ranges.h"
+#include "core/sql/sql_lookup.h"
 #include "tests/unit/check.h"
 #include "tests/unit/oom.h"
 #include "tests/unit/sample.h"
@@ -856,7 +857,87 @@ static void test_the_companions_of_a_version(void)
     try_past("/prod/shops/s/SETTINGS@history/" SECOND "@typed", false, "{\"S\":\"old\"}");
 }
 
+/* A statement over the example's jobs: its columns, its way to the rows, and one row. */
+struct selecting {
+    struct sql_columns *columns;
+    struct arena arena;
+    struct sql_row row;
+    struct json_doc doc;
+};
+
+static bool select_find(struct selecting *selecting, size_t *lookups, struct error *err)
+{
+    struct sql_columns *columns = selecting->columns;
+    const struct sql_constraint constraints[] = {
+        {sql_columns_find(columns, span_text("shop_id")), SQL_OP_EQ, true, false},
+        {sql_columns_find(columns, span_text("status")), SQL_OP_EQ, true, false},
+        {sql_columns_find(columns, span_text("created_at")), SQL_OP_GE, true, false},
+        {sql_columns_find(columns, span_text("done")), SQL_OP_LIKE, true, false}};
+    const struct sql_value values[] = {{.type = SQL_TEXT, .bytes = SPAN_LITERAL("s")},
+                                       {.type = SQL_TEXT, .bytes = SPAN_LITERAL("FAILED")},
+                                       {.type = SQL_REAL, .real = 2026},
+                                       {.type = SQL_TEXT, .bytes = SPAN_LITERAL("y%")}};
+    bool used[20] = {false};
+    struct sql_wanted wanted = {columns, "prod.jobs", NULL, constraints, 4, NULL, 0, used, false};
+    const struct sql_access *access = sql_access_find(&wanted, &selecting->arena, err);
+    struct sql_lookup *list;
+    return access && sql_access_bind(access, values, &selecting->arena, &list, lookups, err);
+}
+
+static bool select_read(struct selecting *selecting, struct error *err)
+{
+    bool ok = sql_row_begin(&selecting->row, selecting->columns, json_root(&selecting->doc), err);
+    for (size_t i = 0; ok && i < selecting->columns->count; i++) {
+        struct sql_value value;
+        ok = sql_row_read(&selecting->row, i, &value, err);
+    }
+    return ok;
+}
+
+static bool select_refuse(struct selecting *selecting, struct error *err)
+{
+    bool used[20] = {false};
+    struct sql_wanted wanted = {
+        selecting->columns, "prod.jobs", NULL, NULL, 0, NULL, 0, used, false};
+    CHECK(!sql_access_find(&wanted, &selecting->arena, err));
+    return err->kind == ERROR_INVALID;
+}
+
+static bool select_once(unsigned long n, bool for_good)
+{
+    struct error err = {0};
+    struct selecting selecting = {0};
+    size_t lookups = 0;
+    const struct map *map = sample_example(&err);
+    CHECK(map && json_parse(&selecting.doc,
+                            span_text("{\"pk\":{\"S\":\"PLATFORM#p#SHOP#s\"},"
+                                      "\"sk\":{\"S\":\"JOB#2026#j\"},\"done\":{\"N\":\"1\"},"
+                                      "\"status_created_at\":{\"S\":\"FAILED#2026\"}}"),
+                            JSON_STRICT, NULL));
+    arm(n, for_good);
+    selecting.columns = sql_columns_new(map->models[0], false);
+    bool ok = selecting.columns && sql_columns_add(selecting.columns, span_text("done"));
+    bool no_columns = !ok;
+    ok = ok && select_find(&selecting, &lookups, &err) && select_read(&selecting, &err) &&
+         select_refuse(&selecting, &err);
+    bool hit = disarm();
+    CHECK(ok || no_columns || err.kind == ERROR_NO_MEMORY);
+    CHECK(!ok || lookups == 1);
+    sql_row_clean_up(&selecting.row);
+    json_clean_up(&selecting.doc);
+    arena_clean_up(&selecting.arena);
+    sql_columns_destroy(selecting.columns);
+    map_unref(map);
+    return hit;
+}
+
+static void test_selecting(void)
+{
+    try_all(select_once);
+}
+
 static const struct check_test tests[] = {
+    {"selecting", test_selecting},
     {"the_moments_of_an_environment", test_the_moments_of_an_environment},
     {"the_history_of_an_item", test_the_history_of_an_item},
     {"the_companions_of_a_version", test_the_companions_of_a_version},

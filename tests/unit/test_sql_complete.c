@@ -138,7 +138,11 @@ static void add_model(struct buf *out)
     kind_count = 1 + below(3);
     for (size_t i = 0, count = below(3); i < count; i++)
         add_index(&indexes, i);
-    buf_printf(out, "\"table\":\"T\",\"types\":{%s", sort_is_number ? "\"sk\":\"N\"," : "");
+    buf_printf(out, "\"table\":\"T\",\"separator\":\"%s\",\"types\":{%s",
+               one_of(6)   ? "!"
+               : one_of(6) ? "X"
+                           : "#",
+               sort_is_number ? "\"sk\":\"N\"," : "");
     for (size_t i = 0; i < 4; i++) {
         char name[48];
         snprintf(name, sizeof name, "\"n%zu%zu\"", i / 2, i % 2);
@@ -550,6 +554,7 @@ static struct {
     struct sql_columns *columns;
     struct sql_constraint constraints[MOST_CONSTRAINTS];
     struct sql_value values[MOST_CONSTRAINTS];
+    bool is_any[MOST_CONSTRAINTS]; /* an IN list that SQLite tests: any value may be in it */
     size_t count;
     struct sql_order order[2];
     size_t order_count;
@@ -558,7 +563,8 @@ static struct {
 } query;
 
 static struct {
-    size_t models, refused, none, keys, queries, indexes, filters, found, ordered, ranges;
+    size_t models, refused, none, keys, queries, indexes, filters, found, ordered, ranges,
+        unordered, in_order;
 } seen;
 
 static struct sql_value random_constant(void)
@@ -664,8 +670,10 @@ static void make_query(struct sql_columns *columns)
     query.count = query.count < MOST_CONSTRAINTS ? query.count : MOST_CONSTRAINTS;
     for (size_t i = 0; i < query.count; i++)
         query.used[query.constraints[i].column] = true;
+    bool descending = one_of(2);
     for (size_t i = below(3); i > 0; i--) {
-        query.order[query.order_count] = (struct sql_order){below(columns->count), one_of(2)};
+        query.order[query.order_count] =
+            (struct sql_order){below(columns->count), one_of(8) ? !descending : descending};
         query.used[query.order[query.order_count++].column] = true;
     }
     for (const struct map_index *each = columns->model->indexes; each; each = each->next)
@@ -728,8 +736,11 @@ static bool returns(const struct sql_lookup *lookup, const struct item *item)
 static bool is_wanted(const struct item *item)
 {
     for (size_t i = 0; i < query.count; i++)
-        if (query.constraints[i].is_usable &&
-            !satisfies(&query.arena, query.columns, item, &query.constraints[i], &query.values[i]))
+        if (query.is_any[i] && item->values[query.constraints[i].column].type == SQL_NULL)
+            return false;
+        else if (query.constraints[i].is_usable && !query.is_any[i] &&
+                 !satisfies(&query.arena, query.columns, item, &query.constraints[i],
+                            &query.values[i]))
             return false;
     return is_in_index(item, query.index);
 }
@@ -811,6 +822,85 @@ static void check_item(const struct sql_lookup *lookups, size_t count, const str
     }
 }
 
+/* Order. */
+
+static const struct sql_lookup *sorting; /* the lookup whose items are sorted */
+
+/* As the service sorts. */
+static int compare_keys(const void *one, const void *other)
+{
+    const struct item *const *a = one, *const *b = other;
+    const struct model *model = query.columns->model;
+    for (size_t i = 0; i < 2 * KEY_MAX_ATTRIBUTES; i++) {
+        const struct map_key *key = sorting->index         ? model_index_key(sorting->index, i)
+                                    : i < model->key_count ? &model->keys[i]
+                                                           : NULL;
+        int order =
+            key ? value_compare(*attribute(*a, key->attribute), *attribute(*b, key->attribute)) : 0;
+        if (order != 0)
+            return sorting->descending ? -order : order;
+    }
+    return 0;
+}
+
+static bool is_in_wanted_order(const struct item *a, const struct item *b)
+{
+    for (size_t i = 0; i < query.order_count; i++) {
+        size_t column = query.order[i].column;
+        int order = sql_value_compare(&a->values[column], &b->values[column]);
+        if (order != 0)
+            return (order < 0) != query.order[i].descending;
+    }
+    return true;
+}
+
+/* The items of the lookup, in its order. False if they fail the test row by row. */
+static bool list_items(const struct sql_access *access, const struct sql_lookup *lookup,
+                       struct item **list, size_t *count)
+{
+    struct error err = {0};
+    *count = 0;
+    for (size_t i = 0; i < item_count; i++)
+        if (returns(lookup, &items[i]))
+            list[(*count)++] = &items[i];
+    sorting = lookup;
+    if (*count > 1)
+        qsort(list, *count, sizeof list[0], compare_keys);
+    for (size_t i = 1; i < *count; i++)
+        if (!sql_access_keeps_order(access, &list[i - 1]->row, &list[i]->row, &err)) {
+            CHECK_INT(err.kind, ERROR_NONE);
+            return false;
+        }
+    return true;
+}
+
+/* Rows whose keys pass the test row by row are in the wanted order. */
+static void check_order(const struct sql_access *access, const struct sql_lookup *lookups,
+                        size_t count)
+{
+    const struct item *last = NULL;
+    if (query.order_count == 0 || !sql_access_is_ordered(access))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        struct item *list[ITEMS];
+        size_t found;
+        if (!list_items(access, &lookups[i], list, &found)) {
+            seen.unordered++;
+            return;
+        }
+        for (size_t k = 0; k < found; k++) {
+            if (!is_wanted(list[k]))
+                continue;
+            if (last && !is_in_wanted_order(last, list[k])) {
+                print_query(list[k]);
+                CHECK_FAIL("an item is behind %s", buf_text(&last->text));
+            }
+            seen.in_order += last != NULL;
+            last = list[k];
+        }
+    }
+}
+
 static void count_access(const struct sql_access *access, const struct sql_lookup *lookups,
                          size_t count)
 {
@@ -852,6 +942,8 @@ static void check_query(bool may_scan)
     struct sql_value taken[MOST_CONSTRAINTS] = {0};
     for (size_t i = 0; i < query.count; i++) {
         CHECK(!sql_access_takes(access, i) || query.constraints[i].is_usable);
+        query.is_any[i] = !sql_access_takes(access, i) && query.constraints[i].is_usable &&
+                          query.constraints[i].is_list && query.constraints[i].op == SQL_OP_EQ;
         if (sql_access_takes(access, i))
             taken[i] = query.values[i];
     }
@@ -866,6 +958,7 @@ static void check_query(bool may_scan)
     CHECK(!sql_access_is_unique(access) || count <= 1);
     for (size_t i = 0; i < item_count; i++)
         check_item(lookups, count, &items[i]);
+    check_order(access, lookups, count);
 }
 
 /* Each set of columns that a refusal names finds rows. */
@@ -931,9 +1024,10 @@ static void every_row_is_found_once(void)
     arena_clean_up(&query.arena);
     printf(
         "# %zu models; %zu refused, %zu none, %zu keys, %zu queries (%zu lookups of indexes, %zu "
-        "ranges, %zu filters, %zu ordered); %zu rows\n",
+        "ranges, %zu filters, %zu ordered, of which %zu are not in order); %zu rows, %zu in "
+        "order\n",
         seen.models, seen.refused, seen.none, seen.keys, seen.queries, seen.indexes, seen.ranges,
-        seen.filters, seen.ordered, seen.found);
+        seen.filters, seen.ordered, seen.unordered, seen.found, seen.in_order);
     CHECK(seen.models > MODELS / 2);
 }
 
