@@ -3,11 +3,9 @@
 #include <stdlib.h>
 
 #include "core/plan/item_match.h"
-#include "core/read/fetch.h"
 #include "core/sql/sql_scan.h"
 
-/* Reads at once. Keys leave as batches of a hundred. */
-enum { SQL_READS_MOST_KEYS = 1000, SQL_READS_MOST_QUERIES = 48, SQL_READS_WATCH_MS = 50 };
+enum { SQL_READS_MOST_QUERIES = 48, SQL_READS_WATCH_MS = 50 };
 
 /* The rows of one page. */
 struct sql_block {
@@ -15,12 +13,13 @@ struct sql_block {
     struct buf rows; /* of each: its id, if these are needed; then the used columns */
 };
 
-/* The rows of one lookup. WANTED and READING are in READS's lists; NEW and PAUSED in none. */
+/* The rows of one lookup. Those that are WANTED, READING or GATHERING are in a list of READS. */
 enum sql_rows_state {
     SQL_ROWS_NEW,
     SQL_ROWS_WANTED,
     SQL_ROWS_READING,
-    SQL_ROWS_PAUSED, /* some pages have been read */
+    SQL_ROWS_GATHERING, /* an index returned keys, and the items are read by these */
+    SQL_ROWS_PAUSED,    /* some pages have been read */
     SQL_ROWS_COMPLETE,
 };
 
@@ -32,6 +31,20 @@ struct sql_rows_order {
     struct json_doc parsed; /* of TEXT */
 };
 
+/* The items of an index that a query without hydration returned. */
+struct sql_rows_keys {
+    struct arena arena; /* of the keys */
+    struct sql_rows_item {
+        struct key key;
+        struct buf line; /* its row */
+        bool exists;
+    } * items; /* owned */
+    size_t count, capacity;
+    size_t left; /* items that have not come */
+    bool is_started;
+    enum sql_rows_state after; /* the state of the rows when all came */
+};
+
 struct sql_rows {
     struct dict_node by_lookup;
     struct list_node node;
@@ -40,10 +53,12 @@ struct sql_rows {
     struct arena arena;
     enum sql_rows_state state;
     enum sql_access_kind kind;
-    struct place *place;           /* owned; the table's own of a Scan */
-    const struct cond *filter;     /* of a Scan; in the arena */
+    struct key key;             /* of SQL_ACCESS_KEYS; in the arena */
+    struct place *place;        /* owned; the table's own of a Scan; of KEYS in dry passes only */
+    struct place *bare;         /* owned: PLACE without hydration; NULL: PLACE has none, either */
+    struct sql_rows_keys *keys; /* owned; of the index, if BARE is read */
+    const struct cond *filter;  /* of a Scan; in the arena */
     const struct map_index *index; /* of a Scan: only its items are rows; NULL: all */
-    struct fetch *fetch;
     struct tree_listing *listing;
     struct sql_scan *scan;
     uint32_t limit;       /* of the listing's items; 0: none */
@@ -59,17 +74,16 @@ struct sql_rows {
 
 bool sql_reads_init(struct sql_reads *reads, const struct sql_reads_options *options)
 {
-    *reads = (struct sql_reads){.options = *options, .most_wanted = SIZE_MAX};
+    *reads = (struct sql_reads){
+        .options = *options, .most_wanted = SIZE_MAX, .gather = {.tree = options->tree}};
     return dict_init(&reads->by_lookup) && dict_init(&reads->ids);
 }
 
 static void sql_rows_end_read(struct sql_rows *rows)
 {
-    fetch_cancel(rows->fetch);
     if (rows->listing)
         tree_list_end(rows->listing);
     sql_scan_end(rows->scan);
-    rows->fetch = NULL;
     rows->listing = NULL;
     rows->scan = NULL;
     rows->is_over = false;
@@ -99,6 +113,27 @@ static void sql_rows_end_order(struct sql_rows *rows)
     free(order);
 }
 
+static void sql_rows_end_keys(struct sql_rows *rows)
+{
+    struct sql_rows_keys *keys = rows->keys;
+    rows->keys = NULL;
+    if (!keys)
+        return;
+    for (size_t i = 0; i < keys->count; i++)
+        buf_clean_up_secret(&keys->items[i].line);
+    free(keys->items);
+    arena_clean_up(&keys->arena);
+    free(keys);
+}
+
+static void sql_rows_end_places(struct sql_rows *rows)
+{
+    place_destroy(rows->place);
+    place_destroy(rows->bare);
+    rows->place = NULL;
+    rows->bare = NULL;
+}
+
 static void sql_rows_destroy(struct sql_rows *rows)
 {
     struct sql_reads *reads = rows->reads;
@@ -107,7 +142,8 @@ static void sql_rows_destroy(struct sql_rows *rows)
     sql_rows_end_order(rows);
     while (rows->first)
         sql_rows_drop_block(rows);
-    place_destroy(rows->place);
+    sql_rows_end_keys(rows);
+    sql_rows_end_places(rows);
     reads->stored -= sizeof *rows + arena_memory(&rows->arena);
     arena_clean_up(&rows->arena);
     free(rows);
@@ -116,12 +152,12 @@ static void sql_rows_destroy(struct sql_rows *rows)
 void sql_reads_clear(struct sql_reads *reads)
 {
     size_t from = 0;
+    sql_gather_clear(&reads->gather);
     for (struct dict_node *node; (node = dict_any(&reads->by_lookup, &from));) {
         dict_remove(&reads->by_lookup, node);
         sql_rows_destroy((struct sql_rows *)node);
     }
     reads->wanted_count = 0;
-    reads->reading_keys = 0;
     reads->reading_queries = 0;
 }
 
@@ -411,17 +447,37 @@ static bool sql_rows_end_page(struct sql_rows *rows)
 
 static void sql_reads_start_more(struct sql_reads *reads);
 
-static void sql_rows_leave(struct sql_rows *rows, enum sql_rows_state state)
+/* All that was wanted came. */
+static void sql_reads_check_end(struct sql_reads *reads)
+{
+    if (list_is_empty(&reads->reading) && list_is_empty(&reads->gathering))
+        loop_stop(reads->options.tree->loop);
+}
+
+static void sql_rows_settle(struct sql_rows *rows, enum sql_rows_state state)
 {
     struct sql_reads *reads = rows->reads;
     rows->state = state;
     list_remove(&rows->node);
     if (rows->is_over || state == SQL_ROWS_COMPLETE)
         list_append(&reads->over, &rows->node);
-    *(rows->kind == SQL_ACCESS_KEYS ? &reads->reading_keys : &reads->reading_queries) -= 1;
+    sql_reads_check_end(reads);
+}
+
+/* The read, or its wanted pages, came. Items whose keys came are read when all queries have. */
+static void sql_rows_leave(struct sql_rows *rows, enum sql_rows_state state)
+{
+    struct sql_reads *reads = rows->reads;
+    reads->reading_queries -= rows->kind != SQL_ACCESS_KEYS;
+    if (rows->keys && rows->keys->left > 0) {
+        rows->keys->after = state;
+        rows->state = SQL_ROWS_GATHERING;
+        list_remove(&rows->node);
+        list_append(&reads->gathering, &rows->node);
+    } else {
+        sql_rows_settle(rows, state);
+    }
     sql_reads_start_more(reads);
-    if (list_is_empty(&reads->reading))
-        loop_stop(reads->options.tree->loop);
 }
 
 /* All of the lookup came. A listing with a limit may have more items behind that. */
@@ -455,6 +511,36 @@ static void sql_rows_take_page(struct sql_rows *rows, bool more, bool ends)
     }
 }
 
+/* Adds the key of ITEM, which an index returned. */
+static bool sql_rows_add_key(struct sql_rows *rows, struct json item)
+{
+    struct sql_rows_keys *keys = rows->keys;
+    struct error why;
+    if (!keys)
+        keys = rows->keys = calloc(1, sizeof *keys);
+    if (keys && keys->count == keys->capacity) {
+        size_t capacity = keys->capacity ? 2 * keys->capacity : 4;
+        struct sql_rows_item *items = realloc(keys->items, capacity * sizeof *items);
+        if (items) {
+            keys->items = items;
+            keys->capacity = capacity;
+        }
+    }
+    bool ok = keys && keys->count < keys->capacity;
+    if (ok) {
+        struct sql_rows_item *added = &keys->items[keys->count];
+        *added = (struct sql_rows_item){0};
+        ok = item_match_key(rows->choice->table->raw, item, &keys->arena, &added->key);
+        keys->count += ok;
+        keys->left += ok;
+    }
+    if (ok)
+        return true;
+    error_no_memory(&why); /* the listing has read the key before */
+    sql_rows_fail(rows, &why);
+    return false;
+}
+
 static void sql_rows_take_entries(void *arg, const struct tree_entry *entries, size_t count,
                                   bool more, const struct error *err)
 {
@@ -463,11 +549,14 @@ static void sql_rows_take_entries(void *arg, const struct tree_entry *entries, s
         sql_rows_fail(rows, err);
         return;
     }
-    if (count > 0 && !sql_rows_begin_page(rows))
+    if (count > 0 && !rows->bare && !sql_rows_begin_page(rows))
         return;
-    for (size_t i = 0; i < count; i++)
-        if (json_present(entries[i].item) && !sql_rows_add(rows, entries[i].item))
+    for (size_t i = 0; i < count; i++) {
+        struct json item = entries[i].item;
+        if (json_present(item) &&
+            !(rows->bare ? sql_rows_add_key(rows, item) : sql_rows_add(rows, item)))
             return;
+    }
     if (sql_rows_end_page(rows))
         sql_rows_take_page(rows, more, tree_list_is_ending(rows->listing));
 }
@@ -500,23 +589,83 @@ static void sql_rows_take_scanned(void *arg, const struct json *items, size_t co
     sql_rows_take_page(rows, more, false);
 }
 
-static void sql_rows_take_record(void *arg, struct record *record, double found_units,
-                                 int64_t ttl_left_ms, const struct error *err)
+/* All items of the keys came: they become rows, in the order of the index. */
+static void sql_rows_end_gathering(struct sql_rows *rows)
+{
+    struct sql_rows_keys *keys = rows->keys;
+    struct sql_reads *reads = rows->reads;
+    enum sql_rows_state after = keys->after;
+    struct error why;
+    if (!sql_rows_begin_page(rows))
+        return;
+    for (size_t i = 0; i < keys->count; i++) {
+        if (!keys->items[i].exists)
+            continue;
+        buf_truncate(&reads->line, 0);
+        buf_add_span(&reads->line, buf_span(&keys->items[i].line));
+        if (!sql_rows_store(rows, &why) || !sql_reads_fits(reads, &why)) {
+            sql_rows_fail(rows, &why);
+            return;
+        }
+    }
+    sql_rows_end_keys(rows);
+    sql_rows_settle(rows, after);
+}
+
+/* An item by one of the keys that an index returned; it may have been deleted since. */
+static void sql_rows_take_gathered(void *arg, size_t number, struct json item,
+                                   const struct error *err)
 {
     struct sql_rows *rows = arg;
-    const struct log *log = rows->reads->options.tree->log;
-    (void)found_units, (void)ttl_left_ms;
-    rows->fetch = NULL;
-    if (err && !record && err->kind != ERROR_NOT_FOUND) {
+    struct sql_reads *reads = rows->reads;
+    struct sql_rows_item *of = &rows->keys->items[number];
+    struct error why = {0};
+    bool ok = !err;
+    of->exists = json_present(item);
+    if (ok && of->exists) {
+        ok = sql_row_begin(&reads->row, rows->choice->table->columns, item, &why) &&
+             sql_rows_write(rows, &reads->row, &why);
+        if (ok)
+            buf_add_span(&of->line, buf_span(&reads->line));
+        ok = ok && ((!of->line.failed && !reads->line.failed) || error_no_memory(&why));
+    }
+    ok = ok && sql_gather_start(&reads->gather, &why);
+    if (!ok)
+        sql_rows_fail(rows, err ? err : &why);
+    else if (--rows->keys->left == 0)
+        sql_rows_end_gathering(rows);
+}
+
+/* The item of a lookup by key. */
+static void sql_rows_take_item(void *arg, size_t number, struct json item, const struct error *err)
+{
+    struct sql_rows *rows = arg;
+    struct error why;
+    (void)number;
+    if (err) {
         sql_rows_fail(rows, err);
         return;
     }
-    if (err && record)
-        log_line(log, LOG_LEVEL_WARNING, "%s: an item is older than its ttl: %s",
-                 rows->choice->table->shown, err->text);
-    if (record && (!sql_rows_begin_page(rows) || !sql_rows_add(rows, record_item(record))))
+    if (json_present(item) && (!sql_rows_begin_page(rows) || !sql_rows_add(rows, item)))
         return;
-    sql_rows_complete(rows);
+    if (!sql_gather_start(&rows->reads->gather, &why))
+        sql_rows_fail(rows, &why);
+    else
+        sql_rows_complete(rows);
+}
+
+/* Starts to read the items of all keys that came. */
+static bool sql_reads_gather(struct sql_reads *reads, struct error *err)
+{
+    LIST_EACH (struct sql_rows, rows, &reads->gathering, node) {
+        struct sql_rows_keys *keys = rows->keys;
+        for (size_t i = 0; !keys->is_started && i < keys->count; i++)
+            if (!sql_gather_add(&reads->gather, rows->choice->table, &keys->items[i].key,
+                                sql_rows_take_gathered, rows, i))
+                return error_no_memory(err);
+        keys->is_started = true;
+    }
+    return sql_gather_start(&reads->gather, err);
 }
 
 /* The place without its limit. */
@@ -544,7 +693,12 @@ static bool sql_rows_start_listing(struct sql_rows *rows, struct error *err)
     const struct tree *tree = rows->reads->options.tree;
     if (rows->count > 0 && rows->limit > 0 && !sql_rows_widen(rows, err))
         return false;
-    rows->listing = tree_list_records(tree, rows->place, false, sql_rows_take_entries, rows);
+    if (rows->reads->streams) { /* the listing reads the items of its pages by itself */
+        place_destroy(rows->bare);
+        rows->bare = NULL;
+    }
+    rows->listing = tree_list_records(tree, rows->bare ? rows->bare : rows->place, false,
+                                      sql_rows_take_entries, rows);
     if (!rows->listing)
         return error_no_memory(err);
     tree_list_read_some(rows->listing);
@@ -569,30 +723,40 @@ static bool sql_rows_start(struct sql_rows *rows, struct error *err)
     if (rows->kind == SQL_ACCESS_QUERY)
         return sql_rows_start_listing(rows, err);
     if (rows->kind == SQL_ACCESS_KEYS)
-        rows->fetch = fetch_start(options->tree, rows->place, sql_rows_take_record, rows);
-    else
-        rows->scan =
-            sql_scan_start(options->tree, rows->place, rows->filter, sql_rows_take_scanned, rows);
-    return rows->fetch || rows->scan || error_no_memory(err);
+        return sql_gather_add(&rows->reads->gather, rows->choice->table, &rows->key,
+                              sql_rows_take_item, rows, 0) ||
+               error_no_memory(err);
+    rows->scan =
+        sql_scan_start(options->tree, rows->place, rows->filter, sql_rows_take_scanned, rows);
+    return rows->scan || error_no_memory(err);
 }
 
 static void sql_reads_start_more(struct sql_reads *reads)
 {
     struct error why;
+    bool ok = true;
+    if (reads->failed.kind != ERROR_NONE || reads->unordered)
+        return;
     LIST_EACH_SAFE (struct sql_rows, rows, &reads->wanted, node) {
-        bool by_key = rows->kind == SQL_ACCESS_KEYS;
-        size_t *count = by_key ? &reads->reading_keys : &reads->reading_queries;
-        if (reads->failed.kind != ERROR_NONE || reads->unordered)
-            return;
-        if (*count >= (by_key ? SQL_READS_MOST_KEYS : SQL_READS_MOST_QUERIES))
+        bool is_query = rows->kind != SQL_ACCESS_KEYS;
+        if (is_query && reads->reading_queries >= SQL_READS_MOST_QUERIES)
             continue;
         list_remove(&rows->node);
         list_append(&reads->reading, &rows->node);
         reads->wanted_count--;
-        *count += 1;
+        reads->reading_queries += is_query;
         rows->state = SQL_ROWS_READING;
-        if (!sql_rows_start(rows, &why))
+        if (!sql_rows_start(rows, &why)) {
             sql_rows_fail(rows, &why);
+            return;
+        }
+    }
+    ok = sql_gather_start(&reads->gather, &why);
+    if (ok && reads->reading_queries == 0)
+        ok = sql_reads_gather(reads, &why);
+    if (!ok) {
+        sql_reads_fail(reads, &why);
+        loop_stop(reads->options.tree->loop);
     }
 }
 
@@ -615,12 +779,12 @@ static void sql_reads_settle(struct sql_reads *reads)
         sql_rows_end_read(rows);
         if (rows->state != SQL_ROWS_COMPLETE)
             continue;
-        place_destroy(rows->place);
-        rows->place = NULL;
+        sql_rows_end_places(rows);
         sql_rows_end_order(rows);
     }
     if (reads->failed.kind == ERROR_NONE && !reads->unordered)
         return;
+    sql_gather_clear(&reads->gather);
     LIST_EACH (struct sql_rows, rows, &reads->reading, node)
         sql_rows_end_read(rows);
 }
@@ -631,8 +795,8 @@ bool sql_reads_run(struct sql_reads *reads, struct error *err)
     if (sql_reads_goes_on(reads)) {
         reads->watch = loop_add_timer(loop, SQL_READS_WATCH_MS, sql_reads_watch, reads);
         sql_reads_start_more(reads);
-        while (!list_is_empty(&reads->reading) && reads->failed.kind == ERROR_NONE &&
-               !reads->unordered && loop_run(loop)) {
+        while ((!list_is_empty(&reads->reading) || !list_is_empty(&reads->gathering)) &&
+               reads->failed.kind == ERROR_NONE && !reads->unordered && loop_run(loop)) {
         }
         loop_remove_timer(reads->watch);
         reads->watch = NULL;
@@ -644,6 +808,45 @@ bool sql_reads_run(struct sql_reads *reads, struct error *err)
 }
 
 /* Lookups. */
+
+struct sql_rows_index {
+    const struct model *model;
+    const struct map_index *index;
+};
+
+static bool sql_rows_index_holds(void *arg, struct span attribute)
+{
+    const struct sql_rows_index *of = arg;
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    buf_add_span(&name, attribute);
+    return !name.failed && model_index_holds(of->model, of->index, buf_text(&name));
+}
+
+/* The place of LOOKUP without hydration: the items of several lookups are then read together. A
+ * filter on attributes that the index lacks is left to SQLite. */
+static bool sql_rows_find_bare(struct sql_rows *rows, const struct sql_lookup *lookup,
+                               struct error *err)
+{
+    struct sql_table *table = rows->choice->table;
+    struct sql_rows_index of = {table->columns->model, lookup->index};
+    struct sql_lookup bare = *lookup;
+    bare.hydrates = false;
+    if (bare.filter && !cond_each_attribute(bare.filter, sql_rows_index_holds, &of))
+        bare.filter = NULL;
+    rows->bare = sql_table_find(table, &bare, 0, err);
+    return rows->bare;
+}
+
+static bool sql_rows_copy_key(struct sql_rows *rows, const struct key *key, struct error *err)
+{
+    rows->key = *key;
+    for (size_t i = 0; i < key->count; i++) {
+        struct key_attribute *each = &rows->key.attributes[i];
+        each->name = arena_copy(&rows->arena, each->name);
+        each->value.bytes = arena_copy(&rows->arena, each->value.bytes);
+    }
+    return !rows->arena.failed || error_no_memory(err);
+}
 
 static bool sql_rows_copy_lookup(struct sql_rows *rows, const struct sql_lookup *lookup,
                                  struct error *err)
@@ -658,12 +861,15 @@ static bool sql_rows_copy_lookup(struct sql_rows *rows, const struct sql_lookup 
         rows->place = place_copy(table->place);
         return rows->place || error_no_memory(err);
     }
+    if (lookup->kind == SQL_ACCESS_KEYS)
+        return sql_rows_copy_key(rows, &lookup->key, err);
     bool is_ordered = rows->choice->is_ordered;
-    if (lookup->kind == SQL_ACCESS_QUERY && lookup->first > 0 && lookup->first < UINT32_MAX &&
-        !lookup->filter && rows->choice->is_exact)
+    if (lookup->first > 0 && lookup->first < UINT32_MAX && !lookup->filter &&
+        rows->choice->is_exact)
         rows->limit = lookup->first + is_ordered; /* the last row waits for the next one */
     rows->place = sql_table_find(table, lookup, rows->limit, err);
-    return rows->place;
+    return rows->place && (!lookup->hydrates || !lookup->index || is_ordered || rows->limit > 0 ||
+                           sql_rows_find_bare(rows, lookup, err));
 }
 
 static struct sql_rows *sql_rows_new(struct sql_reads *reads, struct sql_choice *choice,
@@ -710,6 +916,11 @@ static struct sql_rows *sql_reads_find(struct sql_reads *reads, struct sql_choic
         return NULL;
     dict_add(&reads->by_lookup, &rows->by_lookup);
     choice->lookups++;
+    if (reads->is_dry && !choice->at && rows->kind == SQL_ACCESS_KEYS) {
+        rows->place = sql_table_find(choice->table, lookup, 0, err);
+        if (!rows->place)
+            return NULL;
+    }
     if (reads->is_dry && !choice->at && rows->kind != SQL_ACCESS_SCAN)
         choice->at = rows->place;
     return rows;

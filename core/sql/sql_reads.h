@@ -5,7 +5,7 @@
 #define DDBFS_CORE_SQL_SQL_READS_H
 
 #include "core/base/dict.h"
-#include "core/sql/sql_table.h"
+#include "core/sql/sql_gather.h"
 
 /* A way to read a table, which SQLite's planner has considered. It stays until the statement ends.
  */
@@ -49,10 +49,11 @@ struct sql_reads {
     struct dict by_lookup; /* owns struct sql_rows */
     struct list wanted;    /* of struct sql_rows, in the order in which they were wanted */
     size_t wanted_count;
-    struct list reading;         /* under way */
-    struct list over;            /* ended, but not freed yet */
-    size_t reading_keys;         /* of these, items by their keys */
-    size_t reading_queries;      /* and all others */
+    struct list reading;    /* under way */
+    struct list over;       /* ended, but not freed yet */
+    size_t reading_queries; /* of READING, those that are no items by keys */
+    struct list gathering;  /* their items are read by keys, or wait for other queries */
+    struct sql_gather gather;
     size_t most_wanted;          /* the wanted lookups that end a pass */
     bool streams;                /* pages are requested at once, and dropped behind the reader */
     bool is_dry;                 /* nothing is requested: every lookup seems empty */

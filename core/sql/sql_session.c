@@ -230,23 +230,37 @@ static bool sql_is_missing(const struct error *err)
            err->kind == ERROR_INVALID || err->kind == ERROR_NOT_DIRECTORY;
 }
 
+/* Whether SCHEMA leads to an environment, so that it is no table. Sends nothing. */
+static bool sql_is_environment(const struct tree *tree, struct span schema)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    struct place *place = NULL;
+    struct error ignored;
+    buf_printf(&path, "/%.*s", (int)schema.size, schema.data);
+    bool is = !path.failed && tree_resolve_now(tree, NULL, buf_span(&path), &place, &ignored) &&
+              place && (place->kind == PLACE_ENVIRONMENT || place->kind == PLACE_TABLES);
+    place_destroy(place);
+    return is;
+}
+
 /* SCHEMA.NAME as a table of an environment, else as a table's index. *ADDED: it is one of these and
  * was added. False with ERR filled. */
 static bool sql_statement_add_pair(struct sql_statement *statement, struct span schema,
                                    struct span name, bool *added, struct error *err)
 {
     struct error why;
-    struct place *place = sql_resolve_in(&statement->tree, schema, name, &why);
+    struct place *place = sql_resolve_in(&statement->tree, schema, name, err);
     *added = place;
     if (place)
         return sql_statement_add(statement, place, schema, name, NULL, err);
-    if (!sql_is_missing(&why)) {
-        *err = why;
+    if (!sql_is_missing(err))
         return false;
-    }
+    if (sql_is_environment(&statement->tree, schema))
+        return true;
     place = sql_resolve_schema(&statement->tree, schema, &why);
     if (!place) {
-        *err = why;
+        if (!sql_is_missing(&why))
+            *err = why;
         return sql_is_missing(&why);
     }
     char *index_name = strndup(name.data, name.size);
@@ -306,6 +320,15 @@ static bool sql_statement_refuse_table(const struct sql_statement *statement, st
     return false;
 }
 
+/* Whether a beginning of NAME, up to a dot, is an environment. */
+static bool sql_begins_with_environment(const struct sql_statement *statement, struct span name)
+{
+    for (size_t i = 1; i < name.size; i++)
+        if (name.data[i] == '.' && sql_is_environment(&statement->tree, span_of(name.data, i)))
+            return true;
+    return false;
+}
+
 /* Adds the table that SQLite calls NAME: SCHEMA.TABLE, TABLE.INDEX or a table of the account, which
  * may have dots in its name. */
 static bool sql_statement_add_table(struct sql_statement *statement, struct span name,
@@ -325,7 +348,8 @@ static bool sql_statement_add_table(struct sql_statement *statement, struct span
         if (added)
             return true;
     }
-    if (!sql_statement_has(statement, main, name)) {
+    if (!sql_statement_has(statement, main, name) &&
+        !sql_begins_with_environment(statement, name)) {
         struct error other;
         struct place *place = sql_resolve_named(&statement->tree, name, &other);
         if (place)
@@ -623,7 +647,7 @@ void sql_statement_warn(const struct sql_statement *statement,
                         void (*fn)(void *arg, const char *text), void *arg)
 {
     for (const struct sql_table *each = statement->tables; each; each = each->next)
-        sql_table_warn(each, fn, arg);
+        sql_table_warn(each, span_of(statement->text, statement->size), fn, arg);
 }
 
 /* Explanations. */

@@ -350,7 +350,14 @@ static bool sql_table_is_known(const struct sql_table *table, const char *attrib
     return false;
 }
 
-static void sql_table_warn_column(const struct sql_table *table, size_t i,
+static bool sql_table_is_quoted(const char *name, struct span text)
+{
+    CLEAN_UP(buf_clean_up) struct buf quoted = {0};
+    buf_printf(&quoted, "\"%s\"", name);
+    return memmem(text.data, text.size, buf_text(&quoted), quoted.size);
+}
+
+static void sql_table_warn_column(const struct sql_table *table, size_t i, struct span statement,
                                   void (*fn)(void *arg, const char *text), void *arg)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0}, hint = {0};
@@ -369,19 +376,19 @@ static void sql_table_warn_column(const struct sql_table *table, size_t i,
         for (size_t k = 0; k < table->name_count; k++)
             nearest_offer(&nearest, table->names[k]);
         nearest_write(&nearest, &hint);
-        buf_printf(&text,
-                   "no item of %s that was read has the attribute %s%s; a text is written in "
-                   "single quotes",
-                   table->shown, name, buf_text(&hint));
+        buf_printf(&text, "no item of %s that was read has the attribute %s%s%s", table->shown,
+                   name, buf_text(&hint),
+                   sql_table_is_quoted(name, statement) ? "; a text is written in single quotes"
+                                                        : "");
     }
     if (text.size > 0)
         fn(arg, buf_text(&text));
 }
 
-void sql_table_warn(const struct sql_table *table, void (*fn)(void *arg, const char *text),
-                    void *arg)
+void sql_table_warn(const struct sql_table *table, struct span text,
+                    void (*fn)(void *arg, const char *text), void *arg)
 {
     for (size_t i = 0; i < table->seen_count; i++)
         if (table->seen[i].used)
-            sql_table_warn_column(table, i, fn, arg);
+            sql_table_warn_column(table, i, text, fn, arg);
 }
