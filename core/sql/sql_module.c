@@ -9,7 +9,8 @@ enum {
     SQL_MODULE_STEPS = 20000, /* between two calls of goes_on: a millisecond */
     SQL_MODULE_BEGINS = SQLITE_INDEX_CONSTRAINT_FUNCTION,
     SQL_MODULE_LEAST_HEAP = 1 << 20,
-    SQL_MODULE_OTHER_HEAP = 16 << 20, /* of snapshots that are read meanwhile */
+    SQL_MODULE_OTHER_HEAP = 4 << 20,     /* of a recording that is written meanwhile, */
+    SQL_MODULE_SNAPSHOT_HEAP = 16 << 20, /* or of snapshots that are read */
 };
 static const double SQL_MODULE_REFUSED_COST = 1e99; /* any other plan is better */
 
@@ -80,6 +81,8 @@ static bool sql_module_explain_failure(struct sql_module *module, int code, stru
         *err = module->denied;
         return false;
     }
+    if (strstr(message, "may not be modified"))
+        return error_set(err, ERROR_DENIED, SQL_MODULE_ONLY_SELECT);
     if ((code & 0xff) == SQLITE_NOMEM)
         return sql_module_refuse_size(err);
     if ((code & 0xff) == SQLITE_INTERRUPT && module->reads->failed.kind != ERROR_NONE) {
@@ -111,7 +114,11 @@ static void sql_module_limit_heap(struct sql_module *module)
     int64_t left = (int64_t)reads->options.memory - (int64_t)reads->stored;
     if (left < SQL_MODULE_LEAST_HEAP)
         left = SQL_MODULE_LEAST_HEAP;
-    sqlite3_hard_heap_limit64(module->heap_base + left + SQL_MODULE_OTHER_HEAP);
+    bool reads_snapshots = false;
+    for (const struct sql_table *each = module->tables; each; each = each->next)
+        reads_snapshots = reads_snapshots || each->place->is_snapshot;
+    sqlite3_hard_heap_limit64(module->heap_base + left +
+                              (reads_snapshots ? SQL_MODULE_SNAPSHOT_HEAP : SQL_MODULE_OTHER_HEAP));
 }
 
 /* Virtual tables. */
@@ -680,8 +687,7 @@ static int sql_module_deny(struct sql_module *module, const char *what)
         error_set(&module->denied, ERROR_DENIED,
                   "%s is no table of DynamoDB; a statement reads these alone", what);
     else
-        error_set(&module->denied, ERROR_DENIED,
-                  "only SELECT runs: nothing is written, attached, loaded or set");
+        error_set(&module->denied, ERROR_DENIED, SQL_MODULE_ONLY_SELECT);
     return SQLITE_DENY;
 }
 

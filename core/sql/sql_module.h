@@ -6,6 +6,9 @@
 
 #include "core/sql/sql_reads.h"
 
+/* The refusal of anything else. */
+#define SQL_MODULE_ONLY_SELECT "only SELECT runs: nothing is written, attached, loaded or set"
+
 struct sql_module;
 
 /* READS is borrowed; MAY_SCAN: tables that are no snapshots, too. NULL with ERR filled. */

@@ -424,6 +424,18 @@ static bool sql_statement_plan(struct sql_statement *statement, size_t *size, st
                      SQL_MOST_NAMES);
 }
 
+/* Fills ERR for a statement that is no SELECT: perhaps it is no SQL. Sends nothing. */
+static bool sql_statement_refuse(struct sql_statement *statement, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    size_t size;
+    struct span text = span_of(statement->text, statement->size);
+    enum sql_module_outcome outcome =
+        sql_module_prepare(statement->module, text, &name, &size, err);
+    return outcome == SQL_MODULE_FAILED ? false
+                                        : error_set(err, ERROR_DENIED, SQL_MODULE_ONLY_SELECT);
+}
+
 void sql_statement_end(struct sql_statement *statement)
 {
     if (!statement)
@@ -479,15 +491,14 @@ bool sql_prepare(struct sql_session *session, struct span text, struct sql_state
     *rest = text;
     if (text.size == 0)
         return true;
-    if (!sql_has_word(sql_first_word(text), beginnings, 3))
-        return error_set(err, ERROR_INVALID,
-                         "only SELECT runs: nothing is written, attached, loaded or set");
     if (memchr(text.data, '\0', text.size))
         return error_set(err, ERROR_INVALID, "the statement has a NUL byte");
     struct sql_statement *statement = sql_statement_new(session, text, err);
     if (!statement)
         return false;
-    if (!sql_statement_plan(statement, &size, err)) {
+    bool is_select = sql_has_word(sql_first_word(text), beginnings, 3);
+    if (!(is_select ? sql_statement_plan(statement, &size, err)
+                    : sql_statement_refuse(statement, err))) {
         sql_statement_end(statement);
         return false;
     }
@@ -618,7 +629,7 @@ static bool sql_run_proceed(struct sql_run *run, bool *ends, struct error *err)
         run->returns = true;
         return true;
     }
-    if (reads->most_wanted < SQL_MOST_WANTED)
+    if (reads->is_full && reads->most_wanted < SQL_MOST_WANTED)
         reads->most_wanted *= 2;
     return sql_reads_run(reads, err) || reads->unordered;
 }
