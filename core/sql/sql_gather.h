@@ -6,7 +6,7 @@
 #include "core/read/tree.h"
 #include "core/sql/sql_table.h"
 
-/* ITEM is borrowed, and absent if there is none, or with ERR. */
+/* ITEM is borrowed. It is absent with ERR, and if no item has the key. */
 typedef void sql_gather_fn(void *arg, size_t number, struct json item, const struct error *err);
 
 /* {.tree = …} is an empty one. */

@@ -55,7 +55,7 @@ struct sql_rows {
     enum sql_access_kind kind;
     struct key key;             /* of SQL_ACCESS_KEYS; in the arena */
     struct place *place;        /* owned; the table's own of a Scan; of KEYS in dry passes only */
-    struct place *bare;         /* owned: PLACE without hydration; NULL: PLACE has none, either */
+    struct place *bare;         /* owned: PLACE without hydration; NULL: not used */
     struct sql_rows_keys *keys; /* owned; of the index, if BARE is read */
     const struct cond *filter;  /* of a Scan; in the arena */
     const struct map_index *index; /* of a Scan: only its items are rows; NULL: all */
