@@ -205,7 +205,7 @@ def test_forms_exclude_each_other(ddbfs):
 @rows(
     "statement, words",
     [
-        ("selec 1", ["only SELECT"]),
+        ("selec 1", ["syntax error"]),
         ("select 'a", ["unrecognized token"]),
         ("select job_id from prod.jobs", ["jobs needs one of: "]),
         ("delete from prod.jobs where job_id = 'x'", []),
