@@ -1,0 +1,87 @@
+"""SELECTs over random tables, compared row by row with SQLite over ordinary tables: on a server and on a snapshot.
+
+How many statements: DDBFS_SQL_CASES (120, in a long run 1200), from which tables on: DDBFS_SQL_SEED (1). The tables of one
+seed alone: DDBFS_SQL_CASES=60 DDBFS_SQL_SEED=17.
+"""
+
+import os
+
+import pytest
+
+from harness import priced, sql_statements, sql_world
+
+LONG = os.environ.get("DDBFS_LONG") == "1"
+SEED = int(os.environ.get("DDBFS_SQL_SEED", 1))
+CASES = int(os.environ.get("DDBFS_SQL_CASES", 1200 if LONG else 120))
+OF_A_WORLD = 60
+
+
+@pytest.fixture(params=range(SEED, SEED + -(-CASES // OF_A_WORLD)), ids=lambda seed: f"seed-{seed}")
+def world(request, server, tmp_path):
+    made = sql_world.World(request.param, server.url, tmp_path)
+    yield made
+    made.remove()
+
+
+def report(world, statement, where, what, plan=""):
+    return f"seed {world.seed}, {where}: {what}\n  {statement.text}\n  as {statement.plain_text}\n  {plan}"
+
+
+def sums(explained):
+    """The bounds of all steps as one, and whether they are known before the rows of other steps."""
+    each, known = [], True
+    for steps, _ in explained:
+        for step in steps:
+            known = known and not step["per_row"]
+            if isinstance(step["read"], dict):
+                each += [step["read"]] * step.get("lookups", 1)
+    told = priced.summed(each)
+    # A LIMIT whose rows do not suffice: the whole Query follows.
+    again = told["bound"]["queries_that_may_pass_over"]
+    told["bound"]["requests"] += again
+    told["units"]["most"] = told["units"].get("most", 0) + again * told["units"].get("most_a_page", 0)
+    return told, known
+
+
+def beyond(explained, sent):
+    sent = [each for each in sent if each.op != "DescribeTable"]
+    told, known = sums(explained)
+    return priced.beyond(told["bound"], sent) or priced.dearer(told, sent) if known else ""
+
+
+def test_results_are_those_of_sqlite(world, ddbfs, proxy):
+    statements = world.statements(OF_A_WORLD)
+    expected = [world.reference.run(each.plain_text) for each in statements]
+    statements, expected = zip(*[(each, rows) for each, rows in zip(statements, expected) if "decode" not in str(rows)])
+    live = sql_world.Executor(ddbfs.run_quick, "--map", world.map)
+    stored = sql_world.Executor(ddbfs.run_quick, "--map", world.map, "--snapshot", world.snapshot)
+    wrong = []
+    for name, execute in (("snapshot", stored), ("server", live)):
+        for each, rows, outcome in zip(statements, expected, execute([each.text for each in statements])):
+            each.is_answered, each.is_refused = outcome.is_answered(), outcome.is_refused()
+            what = sql_world.difference(each, outcome, rows, name == "snapshot")
+            wrong += [report(world, each, name, what)] if what else []
+        if name == "snapshot":
+            assert not proxy.requests
+    assert not wrong, "\n".join(wrong)
+    check_costs(world, live, proxy, [each for each in statements if each.is_answered])
+    check_refusals(live, proxy, [each.text for each in statements if each.is_refused])
+
+
+def check_refusals(live, proxy, texts):
+    """A statement that would need a scan sends nothing but the descriptions of tables."""
+    proxy.clear()
+    assert all(each.error for each in live(texts[: sql_world.ALONE]))
+    assert {each.op for each in proxy.requests} <= {"DescribeTable"}, proxy.requests
+
+
+def check_costs(world, live, proxy, statements):
+    """--explain sends nothing, and no statement sends more than it states."""
+    proxy.clear()
+    explained = live.explain([each.text for each in statements])
+    assert {each.op for each in proxy.requests} <= {"DescribeTable"}, proxy.requests
+    for statement, plan in list(zip(statements, explained))[: sql_world.ALONE]:
+        proxy.clear()
+        (outcome,) = live([statement.text])
+        what = "" if outcome.error else beyond([plan], proxy.requests)
+        assert not what, report(world, statement, "server", what, f"{plan}\n  {proxy.requests}")
