@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/describe/markdown.h"
 #include "core/describe/route_words.h"
+#include "core/describe/skill_sql.h"
 #include "core/describe/skill_table.h"
 #include "core/map/companion.h"
 #include "core/map/link.h"
@@ -52,13 +53,22 @@ static const char FILTERS[] =
     "- `MAP.NUMBER > 2`, `ARRAY[0].MEMBER = \"VALUE\"`: paths into an attribute\n"
     "- `not TEXT = \"VALUE\" and (NUMBER > 1 or ANY exists)`: `not` binds closest, `or` least\n"
     "- `'odd name' = 2`: a name with other characters, in single quotes\n";
+static const char SELECTS[] =
+    "\n## SQL\n\n"
+    "To count, group, join and compare. For one item, and to look around, files are as cheap, or "
+    "cheaper.\n\n"
+    "- Tables: `ENVIRONMENT.TABLE`, `\"FULL-NAME\"`. Columns: parts of keys, attributes by name, "
+    "and `item`, all of it as JSON. `ATTRIBUTE ->> '$.MEMBER'` reads a map.\n"
+    "- Each table needs `=` or `in`, or a join, for all parts of a partition key, of its own or "
+    "an index's. Otherwise nothing is sent, and the message lists the columns.\n"
+    "- `order by` the sort key's first part and `limit 3` read only those.\n"
+    "- Texts in single quotes; `5` is not `'5'`; `like` is case-sensitive.\n";
 static const char TRAPS[] =
     "\n## Traps\n\n"
     "- An empty listing is no error: a misspelt value looks like one without items.\n"
     "- `latest` and its like show N items; their count is no count of all.\n"
-    "- Types are never mixed: `attempt > 2` misses `\"3\"`. In `@summary`, `max` of an "
-    "attribute with texts and numbers is a text, which hides the greatest number: `jq -s "
-    "'map(.A | numbers) | max'` of `@jsonl` has it.\n"
+    "- Types are never mixed: `attempt > 2` misses `\"3\"`. `max` of texts and numbers is a "
+    "text.\n"
     "- A directory called `{job_id}` or the like replaces names that no key lists. It does "
     "not open (EOPNOTSUPP): type a name; see the README.\n"
     "- Secrets are `********`. Do not use `--show-secrets`, nor print a file that shows one, "
@@ -78,7 +88,7 @@ static const char WRONG_WAYS[] =
 /* Forms: shell lines for typical questions. */
 
 /* The example that a form needs. */
-enum skill_needs { NEEDS_NOTHING, NEEDS_NEWEST, NEEDS_LINK };
+enum skill_needs { NEEDS_NOTHING, NEEDS_NEWEST, NEEDS_LINK, NEEDS_OTHER };
 
 /* A shell line with the variables LIST, ITEM, NEWEST and LINK. */
 struct skill_form {
@@ -93,26 +103,24 @@ static const struct skill_form forms[] = {
     {NEEDS_LINK, "ddbfs cat \"$LINK\"", "the item that it leads to, of another table"},
     {NEEDS_NOTHING, "ddbfs cat \"$LIST@count\"", "how many"},
     {NEEDS_NOTHING, "ddbfs cat \"$LIST@summary\" | jq -c .attributes.ATTRIBUTE",
-     "types, least, greatest and commonest values of an attribute; without jq, of all"},
+     "types, least, greatest and commonest values of an attribute"},
     {NEEDS_NOTHING, "ddbfs ls --where 'ATTRIBUTE = \"VALUE\" and OTHER > 2' \"$LIST\"",
      "which of them, by name"},
-    {NEEDS_NOTHING, "ddbfs ls --count --where 'ATTRIBUTE = \"VALUE\"' \"$LIST\"",
-     "how many of them"},
-    {NEEDS_NOTHING, "ddbfs cat --where 'ATTRIBUTE = \"VALUE\"' \"$LIST@summary\"",
-     "how many of them have which values"},
     {NEEDS_NOTHING, "ddbfs cat --limit 3 \"$LIST@jsonl\"", "whole items, the first three"},
     {NEEDS_NOTHING, "ddbfs cat \"$LIST@csv:ATTRIBUTE,OTHER\"", "some attributes of each"},
-    {NEEDS_NOTHING, "ddbfs cat \"$LIST@jsonl\" | jq -cs 'max_by(.ATTRIBUTE)'",
-     "the item with the greatest"},
     {NEEDS_NOTHING,
-     "ddbfs cat \"$LIST@jsonl\" | jq -cs 'group_by(.ATTRIBUTE)[] | [.[0].ATTRIBUTE, length, "
-     "(map(.OTHER) | add)]'",
+     "ddbfs sql \"select ATTRIBUTE, count(*), sum(OTHER) from $FROM where $WHERE group by 1\"",
      "count and sum of each value"},
+    {NEEDS_OTHER,
+     "ddbfs sql \"select ATTRIBUTE from $FROM where $WHERE except select ATTRIBUTE from $ALSO "
+     "where $WHERE\"",
+     "values that the other environment lacks"},
+    {NEEDS_NOTHING, "ddbfs sql --explain \"select count(*) from $FROM where $WHERE\"",
+     "a bound on the cost; sends no request"},
     {NEEDS_NEWEST, "ddbfs ls --limit 1 \"$NEWEST\"", "the newest: the last by key"},
     {NEEDS_NEWEST, "ddbfs cat --limit 3 \"$NEWEST@csv:ATTRIBUTE,OTHER\"", "of the newest three"},
-    {NEEDS_NOTHING, "ddbfs explain \"$LIST\"", "a bound on the cost before; sends no request"},
+    {NEEDS_NOTHING, "ddbfs explain \"$LIST\"", "a bound on the cost; sends no request"},
     {NEEDS_NOTHING, "ddbfs -v cat \"$ITEM\"", "each request and its cost, on standard error"},
-    {NEEDS_NOTHING, "ddbfs cat \"$ITEM@info\" | jq .capacity", "the cost after; also LIST@info"},
 };
 
 /* The example paths of the forms. */
@@ -219,10 +227,27 @@ static void skill_forms_write_variables(const struct skill_subjects *subjects, s
     } else {
         skill_forms_write_variable("ITEM", &path, out);
     }
-    if (!subjects->newest)
-        return;
-    skill_table_path(of->environment, subjects->newest_table, subjects->newest, of->names, &path);
-    skill_forms_write_variable("NEWEST", &path, out);
+    if (subjects->newest) {
+        skill_table_path(of->environment, subjects->newest_table, subjects->newest, of->names,
+                         &path);
+        skill_forms_write_variable("NEWEST", &path, out);
+    }
+    skill_sql_write_variables(of, table, table ? subjects->listing->list : NULL, out);
+}
+
+static bool skill_forms_have(const struct skill_subjects *subjects, enum skill_needs needs)
+{
+    switch (needs) {
+    case NEEDS_NEWEST:
+        return subjects->newest;
+    case NEEDS_LINK:
+        return subjects->link;
+    case NEEDS_OTHER:
+        return subjects->table && skill_table_other_environment(subjects->of->environment);
+    case NEEDS_NOTHING:
+        break;
+    }
+    return true;
 }
 
 static bool skill_forms_write(const struct skill_of *of, struct buf *out)
@@ -234,11 +259,9 @@ static bool skill_forms_write(const struct skill_of *of, struct buf *out)
                       "Replace ATTRIBUTE, OTHER, MEMBER, VALUE and words in braces.\n\n"
                       "```sh\n");
     skill_forms_write_variables(&subjects, out);
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        enum skill_needs needs = forms[i].needs;
-        if ((needs != NEEDS_NEWEST || subjects.newest) && (needs != NEEDS_LINK || subjects.link))
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        if (skill_forms_have(&subjects, forms[i].needs))
             buf_printf(out, "# %s\n%s\n", forms[i].question, forms[i].line);
-    }
     const struct map_environment *other = skill_table_other_environment(of->environment);
     if (other && subjects.table) {
         CLEAN_UP(buf_clean_up) struct buf path = {0};
@@ -275,12 +298,11 @@ static void skill_write_costs(const struct skill_of *of, struct buf *out)
                       "- 0.5 RCU for each started 4 KB, also if nothing is found; a page "
                       "of 1 MB is about 128, on demand ");
     cost_write_dollars(cost_bound_page(0, 1, false), price, out);
-    buf_add_text(
-        out, ". A path with more of the key (a status, a day, the newest) reads less, "
-             "as does `--limit N`.\n"
-             "- In a mount, limits (`--max-rcu-per-process`) refuse reads with EDQUOT, and files "
-             "larger than a quarter of `--cache-size` with EFBIG: use `ddbfs cat`.\n"
-             "- A result is reused for the path's `ttl`, 10 s unless the map has another.\n");
+    buf_add_text(out,
+                 ". A path with more of the key (a status, a day, the newest) reads less, "
+                 "as does `--limit N`.\n"
+                 "- In a mount, limits (`--max-rcu-per-process`) refuse reads with EDQUOT.\n"
+                 "- A result is reused for the path's `ttl`, 10 s unless the map has another.\n");
 }
 
 /* Writes WHAT to do about the kinds of error that FIXER can fix. */
@@ -323,7 +345,7 @@ static void skill_write_front_matter(const struct map *map, struct buf *out)
     if (shown < map->model_count)
         buf_printf(&about, "%sand %zu more", shown ? " " : " (", map->model_count - shown);
     buf_add_text(&about, map->model_count ? ")" : "");
-    buf_add_text(&about, " by paths, with the command ddbfs: items, counts, filters, "
+    buf_add_text(&about, " by paths or SQL, with the command ddbfs: items, counts, joins, filters, "
                          "extremes, time windows, links, differences between "
                          "environments, and costs. Use it instead of aws dynamodb "
                          "query, get-item or scan: it reads by key and can't write.");
@@ -474,6 +496,7 @@ static bool skill_write_all(struct skill_of *of, struct buf *out)
     }
     skill_write_any_table(of, &tail);
     buf_add_text(&tail, FILTERS);
+    buf_add_text(&tail, SELECTS);
     skill_write_companions(&tail);
     skill_write_costs(of, &tail);
     buf_add_text(&tail, TRAPS);

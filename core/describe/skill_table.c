@@ -42,8 +42,7 @@ static struct place *skill_table_place(const struct map *map,
     return table;
 }
 
-/* Whether TEXT is short, and needs no escape in a name, a shell or Markdown. */
-static bool skill_table_is_plain(struct span text)
+bool skill_table_is_plain(struct span text)
 {
     enum { MOST_BYTES = 64 };
     for (size_t i = 0; i < text.size; i++) {

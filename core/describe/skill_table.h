@@ -33,6 +33,9 @@ void skill_table_path(const struct map_environment *environment, const struct mo
                       const struct route *route, const struct place_options *names,
                       struct buf *out);
 
+/* Whether TEXT is short, and needs no escape in a name, a shell or Markdown. */
+bool skill_table_is_plain(struct span text);
+
 /* Appends PATH as one word of a shell's line. */
 void skill_table_add_word(struct span path, struct buf *out);
 

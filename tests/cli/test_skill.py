@@ -149,11 +149,11 @@ def test_links_between_tables_are_in_it(skill, example_map):
 
 def test_every_line_that_it_shows_works(skill, shell, ddbfs):
     lines = asked(skill())
-    assert len(lines) > 18 and not [line for line in lines if "{" in line.split("| jq")[0]]
+    assert len(lines) > 16 and not [line for line in lines if "{" in line.split("| jq")[0]]
     for line in lines:
         result = shell(line.replace("ddbfs ", f"'{ddbfs.binary}' ", 1))
-        same = "ddbfs diff" in line  # the sample's jobs are, in both environments
-        assert bool(result.text) != same, (line, result)
+        same = "ddbfs diff" in line or " except " in line  # the sample's jobs are, in both environments
+        assert bool(result.text.removeprefix("status\n")) != same, (line, result)
         assert "shpat_" not in result.text and "demo_api_key" not in result.text
         if "ddbfs -v" in line:
             assert re.search("GetItem .*capacity=0.5", result.stderr), result.stderr
@@ -398,5 +398,8 @@ def test_names_that_a_shell_or_markdown_takes_for_its_own_are_quoted(skill, writ
     lines = skill(write_map(content))
     assert f"### `` /e{odd}/{odd} ``, table `Table0`" in lines
     assert "<" not in front_matter(lines)["description"]
-    paths = [shlex.split(line)[0].split("=", 1)[1] for line in shell_lines(lines) if re.match("[A-Z]+=", line)]
+    assigned = dict(shlex.split(line)[0].split("=", 1) for line in shell_lines(lines) if re.match("[A-Z]+=", line))
+    named = ".".join('"' + name.replace('"', '""') + '"' for name in (f"e{odd}", odd))
+    assert (assigned.pop("FROM"), assigned.pop("WHERE")) == (named, "box = '{box}'")
+    paths = list(assigned.values())
     assert len(paths) == 2 and all(path.startswith(f"/e{odd}/{odd}/") for path in paths)

@@ -1,5 +1,6 @@
-"""Thirty questions, each as the line that the skill teaches: what boto3 says, and what it takes."""
+"""Thirty questions, each as the line that the skill teaches, and in SQL: what boto3 says, and what it takes."""
 
+import json
 import re
 
 import pytest
@@ -36,6 +37,23 @@ def test_the_line_answers(ask, proxy, truth, question, line, requests, units, an
     assert (len(proxy.requests), sum(each.units for each in proxy.requests)) == (requests, units)
 
 
+def words_of(text):
+    """The values alone, whatever separates them. The map's file access-token is no item."""
+    words = text.removeprefix("created_at,status\n").replace(",", " ").split()
+    return [word for word in words if not word.endswith("/access-token")]
+
+
+@pytest.mark.parametrize("server", ["dynoxide"], indirect=True)
+@rows("question", list(questions.SQL))
+def test_the_statement_answers(ddbfs, proxy, truth, question):
+    (answer,) = [each[4] for each in questions.QUESTIONS if each[0] == question]
+    result = ddbfs("sql", "--json", questions.statement_of(question))
+    lines = [json.loads(line) for line in result.text.splitlines()]
+    printed = " ".join(str(value) for line in lines for value in line.values())
+    assert words_of(printed) == words_of(str(answer(truth))) and not result.stderr, result
+    assert (len(proxy.requests), sum(each.units for each in proxy.requests)) == questions.SQL[question][1:]
+
+
 @pytest.mark.parametrize("server", ["dynoxide"], indirect=True)
 def test_the_skill_teaches_each_form(ddbfs):
     taught = set(re.findall(MARKS, ddbfs("skill").text))
@@ -43,9 +61,17 @@ def test_the_skill_teaches_each_form(ddbfs):
     assert used <= taught and len(used) > 12
 
 
-def in_the_guide():
+def all_rows_of_the_guide():
     rows = re.findall(r"^\| (.*?) \| `(.*)` \| ([\d.]+) \| ([\d.]+) \|$", GUIDE.read_text("utf-8"), re.M)
     return [(question, line.replace("\\|", "|"), requests, units) for question, line, requests, units in rows]
+
+
+def statements_of_the_guide():
+    return [each for each in all_rows_of_the_guide() if each[1].startswith("ddbfs sql")]
+
+
+def in_the_guide():
+    return [each for each in all_rows_of_the_guide() if not each[1].startswith("ddbfs sql")]
 
 
 def test_the_guide_shows_some_of_them():
@@ -67,3 +93,13 @@ def test_the_guide_has_the_sums():
     requests = sum(each[2] for each in questions.QUESTIONS)
     units = sum(each[3] for each in questions.QUESTIONS)
     assert f"**{requests} requests and {units:g} RCU**" in GUIDE.read_text("utf-8")
+
+
+def test_the_guide_shows_some_statements():
+    rows = {
+        (question, f'ddbfs sql "{statement}"', f"{requests}", f"{units:g}")
+        for question, (statement, requests, units) in questions.SQL.items()
+    }
+    assert len(statements_of_the_guide()) == 9 and set(statements_of_the_guide()) <= rows
+    names = dict(re.findall(r'^([A-Z]+)="(.*)"$', GUIDE.read_text("utf-8"), re.M))
+    assert names == questions.CONDITIONS

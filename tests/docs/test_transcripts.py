@@ -80,6 +80,13 @@ def test_guide_to_an_incident_is_true(bash, mountpoint, tmp_path):
     assert not mounts.is_mounted(mountpoint)
 
 
+def test_sql_page_is_true(bash, mountpoint, proxy):
+    """Also the number of requests that each statement sends."""
+    text = text_of("docs/sql.md")
+    assert len(list(transcripts.steps_of(text))) > 5
+    assert transcripts.find_differences(text, bash(), mountpoint, proxy) == []
+
+
 @pytest.fixture
 def shell_environment(home, tmp_path):
     """With ddbfs and duckdb in the PATH, and a map whose listings stay fresh for the whole test."""

@@ -1,5 +1,5 @@
 """Thirty questions about the sample data: for each its line, as `ddbfs skill` teaches it, its requests and RCU,
-and boto3's result. docs/guides/agents.md shows some of them."""
+and boto3's result; and the same in SQL. docs/guides/agents.md shows some of them."""
 
 import decimal
 
@@ -210,3 +210,82 @@ QUESTIONS = [
     ("How many RCU does a read of all jobs take?",
      'ddbfs cat "$JOBS/all@info" | jq .capacity', 1, 4, lambda t: (t.jobs(), number(decimal.Decimal(str(t.units))))[1]),
 ]  # fmt: skip
+
+# In SQL: the statement, with the conditions of CONDITIONS; requests; RCU. Two questions are not about items.
+CONDITIONS = {
+    "ALL": f"platform = 'shopify' and shop_id = '{SHOP}'",
+    "FAILED": f"shop_id = '{SHOP}' and status = 'FAILED'",
+    "ID": f"job_id = '{JOB_ID}'",
+}
+SQL = {
+    "How many jobs does the index have?":
+        ("select count(*) from prod.jobs where $ALL", 1, 4),
+    "How many jobs of the shop failed, on all platforms?":
+        ("select count(*) from prod.jobs where $FAILED", 1, 0.5),
+    "How many jobs started on 16 April?":
+        ("select count(*) from prod.jobs where $ALL and created_at like '2026-04-16%'", 1, 0.5),
+    "How many jobs are pending, how many in progress?":
+        (f"select count(*) from prod.jobs where shop_id = '{SHOP}' and status in ('PENDING', 'IN_PROGRESS') "
+         "group by status order by status desc", 2, 1),
+    "How many jobs took more than one attempt?":
+        ("select count(*) from prod.jobs where $ALL and attempt > 1", 1, 4),
+    "How many sessions does the shop have?":
+        (f"select count(*) from prod.shops where domain = '{COOL}' and entity_type = 'SESSION'", 1, 0.5),
+    "How many jobs are in each state?":
+        ("select status, count(*) from prod.jobs where $ALL group by 1 order by 1", 1, 4),
+    "Which error is the most common?":
+        ("select error_code from prod.jobs where $FAILED group by 1 order by count(*) desc limit 1", 2, 2.5),
+    "How many jobs of each type on 16 April?":
+        ("select job_type, count(*) from prod.jobs where $ALL and created_at like '2026-04-16%' group by 1 order by 1", 1, 0.5),
+    "How many documents of each locale were processed?":
+        ("select settings ->> 'locale' locale, sum(progress ->> 'processed') from prod.jobs where $ALL group by 1 order by 1", 1, 4),
+    "Which job processed the most documents?":
+        ("select job_id from prod.jobs where $ALL order by progress ->> 'processed' desc limit 1", 1, 4),
+    "What is the greatest number of attempts?":
+        ("select max(attempt) from prod.jobs where $ALL", 1, 4),
+    "When did the first job start, and when the last?":
+        ("select min(created_at), max(created_at) from prod.jobs where $ALL", 1, 4),
+    "What is the worst latency (p99) of the failed jobs?":
+        ("select max(stats ->> '$.latency_ms.p99') from prod.jobs where $FAILED", 2, 2.5),
+    "When was the last sign-in to the shop?":
+        (f"select max(last_updated) from prod.shops where domain = '{COOL}' and entity_type = 'SESSION'", 1, 0.5),
+    "How many jobs started on 14 and 15 April?":
+        ("select count(*) from prod.jobs where $ALL and created_at between '2026-04-14' and '2026-04-16'", 1, 2),
+    "Which jobs of 14 and 15 April are pending?":
+        ("select created_at || '#' || job_id name from prod.jobs where $ALL and created_at between '2026-04-14' and '2026-04-16' "
+         "and status = 'PENDING' order by 1", 1, 2),
+    "How many documents failed on 16 April?":
+        ("select sum(progress ->> 'failed') from prod.jobs where $ALL and created_at like '2026-04-16%'", 1, 0.5),
+    "Which is the newest job?":
+        ("select created_at || '#' || job_id name from prod.jobs where $ALL order by created_at desc limit 1", 1, 0.5),
+    "When did the last three jobs start, and what is their status?":
+        ("select created_at, status from prod.jobs where $ALL order by created_at desc limit 3", 1, 0.5),
+    "What is the status of this job?":
+        ("select status from prod.jobs where $ID", 2, 1),
+    "How many documents did this job process?":
+        ("select progress ->> 'processed' from prod.jobs where $ID", 2, 1),
+    "What is the batch size of its index?":
+        ("select s.add_docs_config ->> 'batch_size' from prod.jobs j join prod.\"index-settings\" s "
+         "on s.pk = j.system_account_id and s.sk = 'INDEX#' || j.index_name where j.$ID", 3, 1.5),
+    "Which plan does the shop of this job have?":
+        ("select s.plan from prod.jobs j join prod.shops s on s.domain = j.shop_domain and s.sk = 'SETTINGS' where j.$ID", 3, 1.5),
+    "Which language does the active index of the shop have?":
+        ("select i.create_index_config ->> 'language' from prod.shops s join prod.\"index-settings\" i "
+         f"on i.pk = s.system_account_id and i.sk = 'INDEX#' || s.active_index where s.domain = '{COOL}' and s.sk = 'SETTINGS'", 2, 1),
+    "Which index is active in the shop of the last failed job?":
+        ("select s.active_index from (select shop_domain from prod.jobs where $FAILED order by created_at desc limit 1) j "
+         "join prod.shops s on s.domain = j.shop_domain and s.sk = 'SETTINGS'", 3, 2),
+    "Which shops belong to the account?":
+        ("select shop_domain from prod.shops where system_account_id = 'kl7a9h55' and sk = 'SETTINGS' order by 1", 1, 0.5),
+    "Which items of the shop exist in production, but not in staging?":
+        (f"select '/prod/shops/{COOL}/' || sk path from prod.shops where domain = '{COOL}' except "
+         f"select '/prod/shops/{COOL}/' || sk from staging.shops where domain = '{COOL}'", 2, 1),
+}  # fmt: skip
+
+
+def statement_of(question):
+    """The statement, with the conditions in place of their names."""
+    text = SQL[question][0]
+    for name, condition in CONDITIONS.items():
+        text = text.replace(f"${name}", condition)
+    return text

@@ -77,3 +77,13 @@ def test_the_lines_themselves(ddbfs, home, proxy):
     requests, units = len(proxy.requests), sum(each.units for each in proxy.requests)
     told = f"the thirty lines: {requests} requests, {units:g} RCU and {printed / 1000:.1f} kB"
     assert told in GUIDE.read_text("utf-8")
+
+
+def test_the_statements(ddbfs, proxy):
+    """The same questions in SQL, beside the lines of those questions."""
+    printed = sum(len(ddbfs("sql", questions.statement_of(question)).stdout) for question in questions.SQL)
+    requests, units = len(proxy.requests), sum(each.units for each in proxy.requests)
+    lines = [each for each in questions.QUESTIONS if each[0] in questions.SQL]
+    guide = GUIDE.read_text("utf-8")
+    assert f"in SQL: {requests} requests, {units:g} RCU and {printed / 1000:.1f} kB" in guide
+    assert f"their lines: {sum(each[2] for each in lines)} requests and {sum(each[3] for each in lines):g} RCU" in guide
