@@ -74,6 +74,12 @@ def test_a_file_is_the_same_as_itself(diff):
         assert diff(path, path, expect=0) == ""
 
 
+def test_a_database_has_no_lines(ddbfs, proxy):
+    for a, b in ((f"{COOL}@sqlite", f"{OTHER}@jsonl"), (f"{COOL}@jsonl", f"{OTHER}@sqlite:sk")):
+        why = ddbfs("diff", a, b, expect=2).stderr
+        assert "@sqlite" in why and "compare …@jsonl" in why and proxy.ops == []
+
+
 def test_two_records_are_read_once(diff, cost):
     diff(f"{COOL}/SETTINGS", f"{OTHER}/SETTINGS")
     assert cost() == ["BatchGetItem"]

@@ -266,6 +266,36 @@ static void names_are_quoted_where_sql_needs_it(void)
     }
 }
 
+/* 100 rows of a kilobyte. */
+static bool fill_in_memory(struct database *database, struct error *err)
+{
+    return database_run(database,
+                        "BEGIN; CREATE TABLE t(a); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+                        "SELECT i + 1 FROM n WHERE i < 100) INSERT INTO t SELECT zeroblob(1000) "
+                        "FROM n; COMMIT",
+                        err);
+}
+
+static void a_database_in_memory_has_its_file(void)
+{
+    struct error err = {0};
+    struct database *one = database_open_in_memory("one", 0, &err);
+    struct database *other = database_open_in_memory("other", 200000, &err);
+    struct database *full = database_open_in_memory("full", 50000, &err);
+    CHECK(one && other && full);
+    CHECK_INT(database_image(one).size, 0);
+    CHECK(fill_in_memory(one, &err) && fill_in_memory(other, &err));
+    CHECK(span_starts(database_image(one), SPAN_LITERAL("SQLite format 3")));
+    CHECK(database_image(one).size > 100000 && database_image(one).size % 4096 == 0);
+    CHECK(span_equal(database_image(one), database_image(other)));
+    CHECK(!fill_in_memory(full, &err));
+    CHECK_INT(err.kind, ERROR_NO_SPACE);
+    CHECK(database_image(full).size <= 50000);
+    database_close(one);
+    database_close(other);
+    database_close(full);
+}
+
 int main(int argc, char **argv)
 {
     static const struct check_test tests[] = {
@@ -278,6 +308,7 @@ int main(int argc, char **argv)
         {"names of SQLite and of items have no view", names_of_sqlite_and_of_items_have_no_view},
         {"a table with many keys is refused", a_table_with_many_keys_is_refused},
         {"names are quoted where SQL needs it", names_are_quoted_where_sql_needs_it},
+        {"a database in memory has its file", a_database_in_memory_has_its_file},
     };
     if (!mkdtemp(folder))
         return EXIT_FAILURE;

@@ -233,6 +233,16 @@ static void diff_take_pair(void *arg, struct span name)
                   diff_store_path(work, task->now, name), true);
 }
 
+/* Its bytes are no lines. */
+static bool diff_check_form(const struct diff_fetch *fetch, struct error *err)
+{
+    return fetch->place->companion != COMPANION_SQLITE ||
+           error_set(
+               err, ERROR_INVALID,
+               "is an SQLite database, which has no lines to compare; compare …@jsonl, or the "
+               "directories");
+}
+
 static void diff_compare_task(struct diff_work *work, const struct diff_task *task)
 {
     struct error why;
@@ -243,6 +253,13 @@ static void diff_compare_task(struct diff_work *work, const struct diff_task *ta
     now.place = diff_find(work, task->now);
     if (!before.place || !now.place)
         return;
+    const char *wrong = !diff_check_form(&before, &why) ? task->before
+                        : !diff_check_form(&now, &why)  ? task->now
+                                                        : NULL;
+    if (wrong) {
+        app_report_error(work->app, wrong, &why);
+        return;
+    }
     bool first = place_is_directory(before.place), second = place_is_directory(now.place);
     if (first != second) {
         error_set(&why, ERROR_INVALID,
