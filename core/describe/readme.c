@@ -18,8 +18,8 @@ static const char README_COLUMNS[] =
     "  cat status,created_at\n"
     "      the listing as a table of these columns, aligned\n\n"
     "Other endings of the same name are @summary (all attributes), @csv:status,created_at\n"
-    "(the same columns for a program), @jsonl (whole items, one a line) and @count. A\n"
-    "comma in a name is written %2C.\n";
+    "(the same columns for a program), @jsonl (whole items, one a line), @sqlite (an SQLite\n"
+    "database) and @count. A comma in a name is written %2C.\n";
 
 /* In ENV@at. */
 static const char README_TIMES[] =
