@@ -29,6 +29,47 @@ struct sql_binding {
     size_t count;
 };
 
+/* A number as texts of keys have it: in digits, with a point only before a fraction. */
+static struct span sql_lookup_plain_number(struct span number, struct arena *arena)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct number_parts parts;
+    number_split(number, &parts);
+    int last = parts.digit_count > 0 ? (int)parts.digit_count - 1 : 0;
+    int first = parts.magnitude < 0 ? parts.magnitude : 0;
+    last = last < parts.magnitude ? parts.magnitude : last;
+    buf_add_text(&text, parts.is_negative ? "-" : "");
+    for (int i = first; i <= last; i++) {
+        bool is_digit = i >= 0 && i < (int)parts.digit_count;
+        buf_add_text(&text, i == parts.magnitude + 1 ? "." : "");
+        buf_add_char(&text, is_digit ? parts.digits[i] : '0');
+    }
+    arena->failed = arena->failed || text.failed;
+    return arena_copy(arena, buf_span(&text));
+}
+
+/* Equality of a part that has another type in another key: in texts, numbers are written as the
+ * service has them. */
+static bool sql_lookup_other_range(struct sql_binding *binding, const struct sql_column *column,
+                                   enum value_type type, const struct sql_value *value,
+                                   struct sql_range *out)
+{
+    bool is_bytes = value->type == SQL_BLOB || (value->type == SQL_TEXT && !column->is_number);
+    if (type != VALUE_N && is_bytes) {
+        *out = sql_range_of_point(type, value->bytes);
+        return true;
+    }
+    if (!sql_range_of_constraint(VALUE_N, SQL_OP_EQ, value, binding->arena, out, binding->err))
+        return false;
+    if (type == VALUE_N)
+        return true;
+    sql_range_fit_key(out, SQL_LOOKUP_PARTITION_BYTES, binding->arena);
+    if (sql_range_is_point(out))
+        *out = sql_range_of_point(type, sql_lookup_plain_number(out->low, binding->arena));
+    out->type = type;
+    return true;
+}
+
 /* The range of the constraints on COLUMN that narrow keys of TYPE. Only equality counts if the
  * column is not compared as that type. */
 static bool sql_lookup_column_range(struct sql_binding *binding, size_t column,
@@ -43,8 +84,11 @@ static bool sql_lookup_column_range(struct sql_binding *binding, size_t column,
         const struct sql_constraint *each = &access->constraints[i];
         if (!access->in_key[i] || each->column != column || (each->op != SQL_OP_EQ && !in_order))
             continue;
-        if (!sql_range_of_constraint(type, each->op, &binding->values[i], binding->arena, &range,
-                                     binding->err))
+        bool read = !in_order
+                        ? sql_lookup_other_range(binding, is, type, &binding->values[i], &range)
+                        : sql_range_of_constraint(type, each->op, &binding->values[i],
+                                                  binding->arena, &range, binding->err);
+        if (!read)
             return false;
         *out = sql_range_intersect(out, &range);
     }

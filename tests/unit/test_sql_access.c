@@ -475,6 +475,27 @@ static void an_attribute_may_hold_the_separator(void)
     end();
 }
 
+static void numbers_in_texts(void)
+{
+    open_table("\"table\":\"T\",\"types\":{\"n\":\"N\"},"
+               "\"records\":{\"a\":{\"pk\":\"A#{x}\",\"n\":\"{at}\"}},"
+               "\"indexes\":{\"i\":{\"partition\":{\"p\":\"AT#{at}\"},\"projects\":\"all\"}},"
+               "\"paths\":{\"i/{at}/\":{\"list\":\"a\",\"index\":\"i\"}}");
+    with("at", SQL_OP_EQ, real(5));
+    check_lookups("i: p = \"AT#5\"");
+    query.values[0] = text("1.50e2");
+    check_lookups("i: p = \"AT#150\"");
+    query.values[0] = text("-0.0125");
+    check_lookups("i: p = \"AT#-0.0125\"");
+    query.values[0] = text("12.5");
+    check_lookups("i: p = \"AT#12.5\"");
+    query.values[0] = integer(0);
+    check_lookups("i: p = \"AT#0\"");
+    query.values[0] = text("x");
+    check_lookups("");
+    end();
+}
+
 static void spelled_parts(void)
 {
     open_table(number_table);
@@ -837,6 +858,7 @@ static const struct check_test tests[] = {
     {"lost_digits_are_an_error", lost_digits_are_an_error},
     {"values_of_texts", values_of_texts},
     {"an_attribute_may_hold_the_separator", an_attribute_may_hold_the_separator},
+    {"numbers_in_texts", numbers_in_texts},
     {"spelled_parts", spelled_parts},
     {"an_upper_bound_is_cut_below_the_separator", an_upper_bound_is_cut_below_the_separator},
     {"formats_by_kind", formats_by_kind},
