@@ -24,7 +24,7 @@ A goal "no worse than" is a ratio that was measured before; 5 % more are noise.
 
 # The modules that measure the rows, in the order of the page.
 GROUPS = {"reads": "Single items", "listings": "Listings", "memory": "Memory", "starts": "From the start of a program",
-          "troubles": "A service that refuses", "imports": "Imports", "snapshots": "Snapshots"}  # fmt: skip
+          "troubles": "A service that refuses", "imports": "Imports", "snapshots": "Snapshots", "sql": "SQL"}  # fmt: skip
 
 
 def number(value, unit):
@@ -83,7 +83,7 @@ def command_line(row):
     how = f"{row['statistic']} of {row['ours']['samples']}" if row["ours"] else ""
     peer = row["peer"] + (f": {code(row['peer_command'])}" if row["peer_command"] else "")
     cells = [row["name"], code(row["server"]), code(row["command"]), peer, "; ".join(filter(None, [how, *spread, row["note"]]))]
-    return "| " + " | ".join(cells) + " |"
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def commands(rows):
