@@ -512,6 +512,70 @@ bool sql_access_keeps_order(const struct sql_access *access, struct sql_row *row
     return true;
 }
 
+/* The greatest byte that follows the part NAME in FORMAT, if that is more than END. */
+static unsigned char sql_lookup_end_in(const struct format *format, const char *name,
+                                       unsigned char end)
+{
+    for (size_t i = 0; format && i + 1 < format->count; i++) {
+        const char *param = format->pieces[i].param;
+        struct span behind = format->pieces[i + 1].literal;
+        if (param && strcmp(param, name) == 0 && behind.size > 0 &&
+            (unsigned char)behind.data[0] > end)
+            end = (unsigned char)behind.data[0];
+    }
+    return end;
+}
+
+/* The greatest byte that follows the part NAME in a key of MODEL; 0: the part ends all keys. */
+static unsigned char sql_lookup_part_end(const struct model *model, const char *name)
+{
+    unsigned char end = 0;
+    for (const struct map_kind *kind = model->kinds; kind; kind = kind->next) {
+        const struct map_key *key;
+        for (size_t i = 0; i < model->key_count; i++)
+            end = sql_lookup_end_in(&kind->keys[i], name, end);
+        for (const struct map_index *index = model->indexes; index; index = index->next)
+            for (size_t i = 0; (key = model_index_key(index, i)); i++)
+                end = sql_lookup_end_in(model_key_format(model, key, kind), name, end);
+    }
+    return end;
+}
+
+/* Whether VALUE has a byte below END behind its first one: its beginning may sort behind it. */
+static bool sql_lookup_has_less(const struct sql_value *value, unsigned char end)
+{
+    for (size_t i = 1; value->type == SQL_TEXT && i < value->bytes.size; i++)
+        if ((unsigned char)value->bytes.data[i] < end)
+            return true;
+    return false;
+}
+
+bool sql_access_prove_order(const struct sql_access *access, struct sql_row *row,
+                            struct sql_row *next, enum sql_order_proof *out, struct error *err)
+{
+    *out = SQL_ORDER_PROVEN;
+    for (size_t i = 0; !access->is_unique && i < access->order_count; i++) {
+        struct sql_value a, b;
+        const struct sql_column *column = &row->columns->items[access->order[i].column];
+        unsigned char end = column->role == SQL_PART && !column->is_number
+                                ? sql_lookup_part_end(row->columns->model, column->name)
+                                : 0;
+        if (!sql_row_read(row, access->order[i].column, &a, err) ||
+            !sql_row_read(next, access->order[i].column, &b, err))
+            return false;
+        int order = sql_value_compare(&a, &b);
+        if (end > 0 && !access->order[i].descending && sql_lookup_has_less(&a, end)) {
+            *out = SQL_ORDER_NEVER;
+            return true;
+        }
+        if (end > 0 && access->order[i].descending && order == 0)
+            *out = SQL_ORDER_OPEN;
+        if (order != 0)
+            break;
+    }
+    return true;
+}
+
 void sql_lookup_write_identity(const struct sql_lookup *lookup, struct buf *out)
 {
     buf_printf(out, "%d,%d,%d,%u,%s;", (int)lookup->kind, lookup->descending, lookup->hydrates,

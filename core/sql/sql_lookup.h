@@ -33,6 +33,17 @@ bool sql_access_bind(const struct sql_access *access, const struct sql_value *va
 bool sql_access_keeps_order(const struct sql_access *access, struct sql_row *row,
                             struct sql_row *next, struct error *err);
 
+/* The place of ROW among all rows behind it, of which NEXT is the first. A part's value may be the
+ * beginning of another one: with "#" behind the part, the key of "a" sorts behind that of "a!". */
+enum sql_order_proof {
+    SQL_ORDER_PROVEN, /* ROW, and the rows in front of it, come before all others */
+    SQL_ORDER_OPEN,   /* not known yet */
+    SQL_ORDER_NEVER,  /* not known before the last row came */
+};
+/* NEXT keeps the order. False with ERR filled: as sql_row_read. */
+bool sql_access_prove_order(const struct sql_access *access, struct sql_row *row,
+                            struct sql_row *next, enum sql_order_proof *out, struct error *err);
+
 /* Appends a text that two lookups of a table share if and only if they request the same. */
 void sql_lookup_write_identity(const struct sql_lookup *lookup, struct buf *out);
 

@@ -27,6 +27,8 @@ enum sql_rows_state {
 struct sql_rows_order {
     struct sql_row rows[2];
     size_t count;           /* rows so far; the last one is ROWS[(COUNT + 1) % 2] */
+    size_t proven;          /* of these, those that come before all others */
+    bool is_open;           /* no further row is, until all came */
     struct buf text;        /* of the last item of the page before */
     struct json_doc parsed; /* of TEXT */
 };
@@ -367,8 +369,17 @@ static bool sql_rows_check_order(struct sql_rows *rows, struct error *err)
     struct sql_row *row = &order->rows[(order->count + 1) % 2],
                    *before = &order->rows[order->count % 2];
     err->kind = ERROR_NONE;
-    if (sql_access_keeps_order(rows->choice->access, before, row, err))
+    enum sql_order_proof proof;
+    if (sql_access_keeps_order(rows->choice->access, before, row, err)) {
+        if (order->is_open)
+            return true;
+        if (!sql_access_prove_order(rows->choice->access, before, row, &proof, err))
+            return false;
+        order->is_open = proof == SQL_ORDER_NEVER;
+        if (proof == SQL_ORDER_PROVEN)
+            order->proven = order->count - 1;
         return true;
+    }
     if (err->kind == ERROR_NONE) {
         rows->reads->unordered = rows->choice->table;
         rows->reads->is_full = true;
@@ -789,18 +800,30 @@ static void sql_reads_settle(struct sql_reads *reads)
         sql_rows_end_read(rows);
 }
 
-bool sql_reads_run(struct sql_reads *reads, struct error *err)
+bool sql_reads_wait(struct sql_reads *reads, bool (*is_over)(void *arg), void *arg)
 {
     struct loop *loop = reads->options.tree->loop;
-    if (sql_reads_goes_on(reads)) {
-        reads->watch = loop_add_timer(loop, SQL_READS_WATCH_MS, sql_reads_watch, reads);
-        sql_reads_start_more(reads);
-        while ((!list_is_empty(&reads->reading) || !list_is_empty(&reads->gathering)) &&
-               reads->failed.kind == ERROR_NONE && !reads->unordered && loop_run(loop)) {
-        }
-        loop_remove_timer(reads->watch);
-        reads->watch = NULL;
+    if (!sql_reads_goes_on(reads))
+        return false;
+    reads->watch = loop_add_timer(loop, SQL_READS_WATCH_MS, sql_reads_watch, reads);
+    while (!is_over(arg) && !reads->interrupted && loop_run(loop)) {
     }
+    loop_remove_timer(reads->watch);
+    reads->watch = NULL;
+    return is_over(arg);
+}
+
+static bool sql_reads_are_over(void *arg)
+{
+    const struct sql_reads *reads = arg;
+    return (list_is_empty(&reads->reading) && list_is_empty(&reads->gathering)) ||
+           reads->failed.kind != ERROR_NONE || reads->unordered;
+}
+
+bool sql_reads_run(struct sql_reads *reads, struct error *err)
+{
+    sql_reads_start_more(reads);
+    sql_reads_wait(reads, sql_reads_are_over, reads);
     sql_reads_settle(reads);
     if (reads->failed.kind != ERROR_NONE)
         *err = reads->failed;
@@ -938,11 +961,11 @@ static void sql_rows_want(struct sql_rows *rows)
 
 /* Readers. */
 
-/* The rows of ROWS that may be returned: of ordered ones the last waits for the one behind it. */
+/* The rows of ROWS that may be returned: ordered ones wait for the proof of their order. */
 static size_t sql_rows_visible(const struct sql_rows *rows)
 {
-    bool waits = rows->order && rows->state != SQL_ROWS_COMPLETE && rows->count > 0;
-    return rows->count - waits;
+    bool waits = rows->order && rows->state != SQL_ROWS_COMPLETE;
+    return waits ? rows->order->proven : rows->count;
 }
 
 static void sql_reader_read_row(struct sql_reader *reader)

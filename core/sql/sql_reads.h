@@ -86,6 +86,10 @@ void sql_reads_begin_pass(struct sql_reads *reads);
  * failure, or ERROR_INTERRUPTED. */
 bool sql_reads_run(struct sql_reads *reads, struct error *err);
 
+/* Runs the loop until IS_OVER returns true, which is then the result. False with FAILED filled: the
+ * statement was interrupted. */
+bool sql_reads_wait(struct sql_reads *reads, bool (*is_over)(void *arg), void *arg);
+
 /* Asks the owner whether the statement goes on. False with FAILED filled. */
 bool sql_reads_goes_on(struct sql_reads *reads);
 

@@ -132,15 +132,25 @@ static void sql_take_place(void *arg, struct place *place, const struct error *e
     loop_stop(resolved->loop);
 }
 
-/* The directory of the table at PATH; NULL with ERR filled. */
-static struct place *sql_resolve(const struct tree *tree, const char *path, struct error *err)
+static bool sql_is_resolved(void *arg)
 {
+    return ((struct sql_resolved *)arg)->done;
+}
+
+/* The directory of the table at PATH; NULL with ERR filled. */
+static struct place *sql_resolve(struct sql_statement *statement, const char *path,
+                                 struct error *err)
+{
+    const struct tree *tree = &statement->tree;
     struct sql_resolved resolved = {.loop = tree->loop, .err = err};
-    if (tree_resolve(tree, NULL, span_text(path), sql_take_place, &resolved))
-        while (!resolved.done && loop_run(tree->loop)) {
-        }
-    if (!resolved.done)
+    struct tree_resolution *resolution =
+        tree_resolve(tree, NULL, span_text(path), sql_take_place, &resolved);
+    if (!resolution) {
         error_no_memory(err);
+    } else if (!sql_reads_wait(&statement->reads, sql_is_resolved, &resolved)) {
+        tree_resolve_cancel(resolution);
+        *err = statement->reads.failed;
+    }
     struct place *place = resolved.place;
     if (!place || (place->kind == PLACE_DIRECTORY && place->table && !place->route->parent))
         return place;
@@ -150,8 +160,8 @@ static struct place *sql_resolve(const struct tree *tree, const char *path, stru
 }
 
 /* The table NAME of the environment SCHEMA, which may be a path: "prod@at/2026-04-16". */
-static struct place *sql_resolve_in(const struct tree *tree, struct span schema, struct span name,
-                                    struct error *err)
+static struct place *sql_resolve_in(struct sql_statement *statement, struct span schema,
+                                    struct span name, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     if (memchr(name.data, '/', name.size)) {
@@ -159,34 +169,35 @@ static struct place *sql_resolve_in(const struct tree *tree, struct span schema,
         return NULL;
     }
     buf_printf(&path, "/%.*s/", (int)schema.size, schema.data);
-    if (!span_is(schema, MAP_TABLES_NAME) && map_find_model(tree->map, name))
+    if (!span_is(schema, MAP_TABLES_NAME) && map_find_model(statement->tree.map, name))
         buf_add_span(&path, name); /* a directory's name, which no table of the account may have */
     else if (!names_write_table(name, &path, err))
         return NULL;
     if (!path.failed)
-        return sql_resolve(tree, buf_text(&path), err);
+        return sql_resolve(statement, buf_text(&path), err);
     error_no_memory(err);
     return NULL;
 }
 
 /* The table of the account. */
-static struct place *sql_resolve_named(const struct tree *tree, struct span name, struct error *err)
+static struct place *sql_resolve_named(struct sql_statement *statement, struct span name,
+                                       struct error *err)
 {
-    return sql_resolve_in(tree, span_text(MAP_TABLES_NAME), name, err);
+    return sql_resolve_in(statement, span_text(MAP_TABLES_NAME), name, err);
 }
 
 /* A table by the name that is a schema in "table"."index": of the account, or "prod.jobs". */
-static struct place *sql_resolve_schema(const struct tree *tree, struct span name,
+static struct place *sql_resolve_schema(struct sql_statement *statement, struct span name,
                                         struct error *err)
 {
     for (size_t i = name.size; i-- > 1;) {
-        struct place *place = name.data[i] == '.' ? sql_resolve_in(tree, span_of(name.data, i),
+        struct place *place = name.data[i] == '.' ? sql_resolve_in(statement, span_of(name.data, i),
                                                                    span_from(name, i + 1), err)
                                                   : NULL;
         if (place)
             return place;
     }
-    return sql_resolve_named(tree, name, err);
+    return sql_resolve_named(statement, name, err);
 }
 
 static bool sql_statement_has(const struct sql_statement *statement, struct span schema,
@@ -249,7 +260,7 @@ static bool sql_statement_add_pair(struct sql_statement *statement, struct span 
                                    struct span name, bool *added, struct error *err)
 {
     struct error why;
-    struct place *place = sql_resolve_in(&statement->tree, schema, name, err);
+    struct place *place = sql_resolve_in(statement, schema, name, err);
     *added = place;
     if (place)
         return sql_statement_add(statement, place, schema, name, NULL, err);
@@ -257,7 +268,7 @@ static bool sql_statement_add_pair(struct sql_statement *statement, struct span 
         return false;
     if (sql_is_environment(&statement->tree, schema))
         return true;
-    place = sql_resolve_schema(&statement->tree, schema, &why);
+    place = sql_resolve_schema(statement, schema, &why);
     if (!place) {
         if (!sql_is_missing(&why))
             *err = why;
@@ -351,7 +362,7 @@ static bool sql_statement_add_table(struct sql_statement *statement, struct span
     if (!sql_statement_has(statement, main, name) &&
         !sql_begins_with_environment(statement, name)) {
         struct error other;
-        struct place *place = sql_resolve_named(&statement->tree, name, &other);
+        struct place *place = sql_resolve_named(statement, name, &other);
         if (place)
             return sql_statement_add(statement, place, main, name, NULL, err);
         if (!sql_is_missing(&other))

@@ -329,3 +329,40 @@ def test_functions_of_dynamodb(sql, truth, cost):
     statement = f"select count(*) n from prod.jobs where {BY_KEY} and begins_with(created_at, '2026-04-16')"
     assert sql(statement) == rows_of(truth, statement.replace("begins_with(created_at, '2026-04-16')", "created_at like '2026-04-16%'"))  # fmt: skip
     assert cost() == ["Query"]
+
+
+@pytest.fixture
+def parted(things, write_map, plain_map):
+    """Sort keys of two parts: "a!" is behind "a" as a text, but "a!#" in front of "a#" as a key."""
+    plain_map["tables"]["things"]["records"] = {"thing": {"pk": "{box}", "sk": "{name}#{number}"}}
+    plain_map["tables"]["things"]["paths"] = {"{box}/": {}}
+    things.env = {"DDBFS_MAP": str(write_map(plain_map))}
+    for key in ("a#1", "a!#1", "a#2", "b#1", "a!!#1"):
+        item = {"pk": {"S": "box"}, "sk": {"S": key}, "name": {"S": "other"}}
+        things.boto.put_item(TableName=things.table, Item=item)
+    return things
+
+
+def test_an_order_of_keys_that_is_not_the_column_s_is_noticed(sql, parted):
+    for tail in ("", " limit 1", " limit 2", " limit 3 offset 1"):
+        for way in ("", " desc"):
+            found = sql(f"select name from any.things where box = 'box' order by name{way}{tail}", env=parted.env)
+            names = sorted(("a", "a!", "a", "b", "a!!"), reverse=bool(way))
+            start = 1 if "offset" in tail else 0
+            count = int(tail.split()[1]) if tail else len(names)
+            assert [row["name"] for row in found] == names[start : start + count]
+    assert sql("select min(name) a, max(name) b from any.things where box = 'box'", env=parted.env) == [{"a": "a", "b": "b"}]
+
+
+def test_a_part_hides_an_attribute(ddbfs, parted):
+    result = ddbfs("sql", "select name from any.things where box = 'box' and number = '2'", env=parted.env)
+    assert "any.things.name is the value in the key" in result.stderr and "item ->> '$.name'" in result.stderr
+
+
+def test_a_limit_counts_rows_that_sqlite_keeps(ddbfs, things):
+    """A condition that no request can have drops the first rows."""
+    for number in range(20):
+        things.put(f"t-{number:04}", number={"N": str(number)})
+    statement = "select name from any.things where box = 'box' and name || '' > 't-0005' limit 3"
+    result = ddbfs("sql", "--json", statement, env=things.env)
+    assert [json.loads(line)["name"] for line in result.text.splitlines()] == ["t-0006", "t-0007", "t-0008"]
