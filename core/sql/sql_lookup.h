@@ -33,7 +33,7 @@ bool sql_access_bind(const struct sql_access *access, const struct sql_value *va
 bool sql_access_keeps_order(const struct sql_access *access, struct sql_row *row,
                             struct sql_row *next, struct error *err);
 
-/* The place of ROW among all rows behind it, of which NEXT is the first. A part's value may be the
+/* Whether ROW comes before NEXT and all rows behind NEXT. A part's value may be the
  * beginning of another one: with "#" behind the part, the key of "a" sorts behind that of "a!". */
 enum sql_order_proof {
     SQL_ORDER_PROVEN, /* ROW, and the rows in front of it, come before all others */
