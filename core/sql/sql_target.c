@@ -74,6 +74,31 @@ static bool sql_target_is_promised(const struct model *model, const struct map_k
     return false;
 }
 
+/* Whether the columns of the parts of a promised format have the values that the promise is about:
+ * a part that another index has is read in that index's format, which must be promised, too. */
+static bool sql_target_is_read_alike(const struct sql_columns *columns, const struct map_kind *kind,
+                                     const struct map_index *index, const struct format *format)
+{
+    const struct model *model = columns->model;
+    for (size_t i = 0; i < format->count; i++) {
+        const char *param = format->pieces[i].param;
+        size_t at = param ? sql_columns_find_part(columns, param) : columns->count;
+        const struct sql_column *column = at < columns->count ? &columns->items[at] : NULL;
+        if (!column || column->role != SQL_PART || !column->key)
+            continue;
+        bool alike = false;
+        for (const struct map_index *each = model->indexes; each; each = each->next) {
+            const struct map_key *key;
+            for (size_t k = 0; (key = model_index_key(each, k)); k++)
+                alike = alike || (key == column->key &&
+                                  (each == index || sql_target_is_promised(model, kind, each)));
+        }
+        if (!alike)
+            return false;
+    }
+    return true;
+}
+
 /* Whether each part of the format of KEY, of an index, has the value of its column. A constraint on
  * one of them proves that the item's attribute has the format. */
 static bool sql_target_is_own_format(const struct sql_wanted *wanted, const struct map_key *key,
@@ -145,11 +170,14 @@ static bool sql_target_find_formats(const struct sql_wanted *wanted,
         const struct map_key *key = target->keys[i];
         const struct format *format = sql_target_index_format(model, key, each->kind);
         bool is_base = model_is_key(model, key->attribute);
+        bool is_alike =
+            is_promised && format &&
+            sql_target_is_read_alike(wanted->columns, each->kind, target->index, format);
         if (format &&
-            (is_base || is_promised || sql_target_is_own_format(wanted, key, each->kind, format)))
+            (is_base || is_alike || sql_target_is_own_format(wanted, key, each->kind, format)))
             each->formats[i] = sql_target_parts(wanted->columns, key, format);
         bool in_index = is_base || is_named || sql_target_is_attribute_needed(wanted, key) ||
-                        (is_promised && format && sql_target_has_parts(wanted, each->kind, format));
+                        (is_alike && sql_target_has_parts(wanted, each->kind, format));
         if (!in_index)
             return false;
     }
