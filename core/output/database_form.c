@@ -29,8 +29,9 @@ struct database_column {
     bool is_named;
 };
 
-/* A held row is a list of cells and a 0. A cell is its column's number + 1, a byte with its type,
- * and its value: 8 bytes of a number, or the size and the bytes of a text or a blob. */
+/* Held rows are in chunks. A chunk is freed when its rows are in the database. A row is a list of
+ * cells and a 0. A cell is its column's number + 1, a byte with its type, and its value: 8 bytes of
+ * a number, or the size and the bytes of a text or a blob. */
 
 enum database_stage { DATABASE_HOLDS, DATABASE_FILLS, DATABASE_WRITES };
 
@@ -41,10 +42,14 @@ struct database_form {
     struct dict by_attribute;
     struct database_column **columns; /* owned */
     size_t count, capacity;
-    struct buf rows;
+    struct buf *chunks; /* owned, as are their bytes */
+    size_t chunk_count, chunk_capacity;
+    size_t chunk;    /* in hand; those before are empty */
+    size_t held;     /* bytes of rows */
+    struct buf row;  /* the next one */
     struct buf text; /* of one value */
     enum database_stage stage;
-    size_t at;       /* of the next held row, or of the file */
+    size_t at;       /* of the next row in the chunk, or of the file */
     int *parameters; /* of the INSERT, by number of a column; 0: the column is left out */
     struct database *database;
     struct statement *insert;
@@ -119,7 +124,10 @@ static void database_form_clean_up(struct form *form)
     free(data->columns);
     dict_clean_up(&data->by_attribute);
     arena_clean_up(&data->arena);
-    buf_clean_up_secret(&data->rows);
+    for (size_t i = 0; i < data->chunk_count; i++)
+        buf_clean_up_secret(&data->chunks[i]);
+    free(data->chunks);
+    buf_clean_up_secret(&data->row);
     buf_clean_up_secret(&data->text);
 }
 
@@ -127,7 +135,10 @@ static size_t database_form_memory(const struct form *form)
 {
     const struct database_form *data = (const struct database_form *)form;
     size_t image = data->database ? database_image(data->database).size : 0;
-    return arena_memory(&data->arena) + dict_memory(&data->by_attribute) + data->rows.capacity +
+    size_t rows = data->chunk_capacity * sizeof *data->chunks + data->row.capacity;
+    for (size_t i = data->chunk; i < data->chunk_count; i++)
+        rows += data->chunks[i].capacity;
+    return arena_memory(&data->arena) + dict_memory(&data->by_attribute) + rows +
            data->text.capacity + data->capacity * sizeof(*data->columns) + image;
 }
 
@@ -155,8 +166,9 @@ static size_t database_form_unpack(struct database_form *data)
 {
     size_t number = 0;
     unsigned char byte = 0x80;
+    const char *rows = data->chunks[data->chunk].data;
     for (unsigned shift = 0; byte & 0x80; shift += 7) {
-        byte = (unsigned char)data->rows.data[data->at++];
+        byte = (unsigned char)rows[data->at++];
         number |= (size_t)(byte & 0x7f) << shift;
     }
     return number;
@@ -165,34 +177,35 @@ static size_t database_form_unpack(struct database_form *data)
 static void database_form_hold(struct database_form *data, struct database_column *column,
                                const struct sql_value *value)
 {
-    struct buf *rows = &data->rows;
+    struct buf *row = &data->row;
     if (value->type == SQL_NULL)
         return;
     column->types |= 1U << value->type;
-    database_form_pack(rows, column->number + 1);
-    buf_add_char(rows, (char)value->type);
+    database_form_pack(row, column->number + 1);
+    buf_add_char(row, (char)value->type);
     if (value->type == SQL_INTEGER) {
-        buf_add(rows, &value->integer, sizeof value->integer);
+        buf_add(row, &value->integer, sizeof value->integer);
     } else if (value->type == SQL_REAL) {
-        buf_add(rows, &value->real, sizeof value->real);
+        buf_add(row, &value->real, sizeof value->real);
     } else {
-        database_form_pack(rows, value->bytes.size);
-        buf_add_span(rows, value->bytes);
+        database_form_pack(row, value->bytes.size);
+        buf_add_span(row, value->bytes);
     }
 }
 
 /* The next cell; false at the end of its row. */
 static bool database_form_next(struct database_form *data, size_t *column, struct sql_value *value)
 {
+    const char *rows = data->chunks[data->chunk].data;
     size_t number = database_form_unpack(data);
     if (number == 0)
         return false;
     *column = number - 1;
-    *value = (struct sql_value){.type = (enum sql_value_type)data->rows.data[data->at++]};
+    *value = (struct sql_value){.type = (enum sql_value_type)rows[data->at++]};
     size_t size = sizeof value->integer;
     if (value->type == SQL_TEXT || value->type == SQL_BLOB)
         size = database_form_unpack(data);
-    const char *bytes = data->rows.data + data->at;
+    const char *bytes = rows + data->at;
     if (value->type == SQL_INTEGER)
         memcpy(&value->integer, bytes, size);
     else if (value->type == SQL_REAL)
@@ -235,7 +248,7 @@ static bool database_form_hold_attributes(struct database_form *data, struct jso
         if (data->form.column_count > 0 && !dict_find(&data->by_attribute, name))
             continue;
         struct database_column *column = database_form_column_of(data, name);
-        data->rows.failed |= !column;
+        data->row.failed |= !column;
         buf_truncate(&data->text, 0);
         ok = column && sql_value_read(members.list[i].value, cell_is_masked(&data->form.view, name),
                                       &data->text, &value);
@@ -248,6 +261,29 @@ static bool database_form_hold_attributes(struct database_form *data, struct jso
         database_form_hold(data, column, &value);
     }
     return ok;
+}
+
+/* Moves the row behind the others. False when memory ran out. */
+static bool database_form_keep_row(struct database_form *data)
+{
+    struct buf *last = data->chunk_count > 0 ? &data->chunks[data->chunk_count - 1] : NULL;
+    if (data->chunk_count == data->chunk_capacity) {
+        size_t capacity = data->chunk_capacity ? data->chunk_capacity * 2 : 4;
+        struct buf *chunks = reallocarray(data->chunks, capacity, sizeof *chunks);
+        if (!chunks)
+            return false;
+        data->chunks = chunks;
+        data->chunk_capacity = capacity;
+        last = data->chunk_count > 0 ? &chunks[data->chunk_count - 1] : NULL;
+    }
+    if (!last || last->size + data->row.size > STEP_BYTES) {
+        last = &data->chunks[data->chunk_count++];
+        *last = (struct buf){0};
+    }
+    buf_add_span(last, buf_span(&data->row));
+    data->held += data->row.size;
+    buf_truncate(&data->row, 0);
+    return !last->failed;
 }
 
 /* An attribute with the values of a part is no column. */
@@ -272,13 +308,15 @@ static bool database_form_add(struct form *form, struct json item, struct buf *o
     (void)out;
     database_form_hold_parts(data);
     bool ok = database_form_hold_attributes(data, item, &arena);
-    database_form_pack(&data->rows, 0);
-    if (arena.failed || data->rows.failed || data->text.failed)
+    database_form_pack(&data->row, 0);
+    if (arena.failed || data->row.failed || data->text.failed)
         return error_no_memory(err);
     if (!ok)
         return record_refuse(item, "", err);
+    if (!database_form_keep_row(data))
+        return error_no_memory(err);
     return database_form_check_columns(data, err) &&
-           form_allows(form, data->rows.size + arena_memory(&data->arena), err);
+           form_allows(form, data->held + arena_memory(&data->arena), err);
 }
 
 /* Columns. */
@@ -455,8 +493,8 @@ static void database_form_bind(struct statement *insert, int parameter,
     }
 }
 
-/* Inserts the next held row. */
-static bool database_form_fill(struct database_form *data, struct error *err)
+/* Inserts the next row of the chunk. */
+static bool database_form_fill_row(struct database_form *data, struct error *err)
 {
     struct sql_value value;
     size_t column;
@@ -466,15 +504,24 @@ static bool database_form_fill(struct database_form *data, struct error *err)
     return statement_run(data->insert, err);
 }
 
-/* The file is complete, and rows are no longer held. */
-static bool database_form_close_rows(struct database_form *data, struct error *err)
+/* Inserts the rows of the next chunk. Behind the last, the file is complete. */
+static bool database_form_fill(struct database_form *data, struct error *err)
 {
-    statement_end(data->insert);
-    data->insert = NULL;
-    buf_clean_up_secret(&data->rows);
+    if (data->chunk == data->chunk_count) {
+        statement_end(data->insert);
+        data->insert = NULL;
+        data->stage = DATABASE_WRITES;
+        return database_run(data->database, "COMMIT", err);
+    }
+    struct buf *rows = &data->chunks[data->chunk];
+    bool ok = true;
+    while (ok && data->at < rows->size)
+        ok = database_form_fill_row(data, err);
+    data->form.worked += rows->size;
+    buf_clean_up_secret(rows);
+    data->chunk++;
     data->at = 0;
-    data->stage = DATABASE_WRITES;
-    return database_run(data->database, "COMMIT", err);
+    return ok;
 }
 
 static void database_form_write(struct database_form *data, struct buf *out, bool *more)
@@ -490,7 +537,6 @@ static void database_form_write(struct database_form *data, struct buf *out, boo
 static bool database_form_end(struct form *form, struct buf *out, bool *more, struct error *err)
 {
     struct database_form *data = (struct database_form *)form;
-    size_t before = data->at;
     bool ok = true;
     *more = true;
     switch (data->stage) {
@@ -499,11 +545,7 @@ static bool database_form_end(struct form *form, struct buf *out, bool *more, st
         data->stage = DATABASE_FILLS;
         break;
     case DATABASE_FILLS:
-        while (ok && data->at < data->rows.size && data->at - before < STEP_BYTES)
-            ok = database_form_fill(data, err);
-        form->worked += data->at - before;
-        if (ok && data->at == data->rows.size)
-            ok = database_form_close_rows(data, err);
+        ok = database_form_fill(data, err);
         break;
     case DATABASE_WRITES:
         database_form_write(data, out, more);
