@@ -10,7 +10,7 @@
 #include "core/sql/sql_module.h"
 
 /* Lookups that end a pass: at first few, so that a LIMIT stops it soon. */
-enum { SQL_FIRST_WANTED = 100, SQL_MOST_WANTED = 6400, SQL_MOST_NAMES = 2000 };
+enum { SQL_FIRST_WANTED = 100, SQL_MOST_WANTED = 6400, SQL_MOST_NAMES = 500 };
 
 struct sql_session {
     struct sql_options options;

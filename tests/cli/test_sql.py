@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from harness import load, snapshots
+from harness import load, snapshots, tables
 
 JOBS = "prod-EcomIndexerJobsTable"
 SHOP = "kl7a9h55-shopify-e513a8-4"
@@ -366,3 +366,40 @@ def test_a_limit_counts_rows_that_sqlite_keeps(ddbfs, things):
     statement = "select name from any.things where box = 'box' and name || '' > 't-0005' limit 3"
     result = ddbfs("sql", "--json", statement, env=things.env)
     assert [json.loads(line)["name"] for line in result.text.splitlines()] == ["t-0006", "t-0007", "t-0008"]
+
+
+def test_tables_and_subqueries_that_are_only_counted(sql, cost):
+    """SQLite names them without a schema and a column."""
+    assert sql("with w as (select 1 a union select 2) select count(*) n from w") == [{"n": 2}]
+    assert sql("select count(*) n from json_each('[1, 2, 3]')") == [{"n": 3}]
+    assert cost() == []
+
+
+def test_a_join_behind_a_list_has_a_plan(sql, truth):
+    """SQLite 3.40 would try no plan of a join with a list of keys if another one were impossible."""
+    statement = ("select count(*) n from {0}shops a join {0}shops b on b.domain = a.note where a.domain in "
+                 "('cool-store.myshopify.com', 'x')")  # fmt: skip
+    assert sql(statement.format("prod.")) == [{"n": 0}]
+
+
+def test_texts_are_not_compared_with_numbers_of_columns(sql, refused, things):
+    things.put("1", n={"N": "1"})
+    words = "any.things.name is a text, and is compared with a number; write cast(… as text)"
+    join = "select b.name from any.things a join any.things b on b.box = a.box and b.name = {} where a.box = 'box'"
+    assert words in refused(join.format("a.n"), env=things.env)
+    assert sql(join.format("cast(a.n as text)"), env=things.env) == [{"name": "1"}]
+    assert sql("select name from any.things where box = 'box' and name = 1", env=things.env) == [{"name": "1"}]
+
+
+def test_numbers_of_a_list_that_lost_digits_are_an_error(ddbfs, table, refused):
+    number = "99999999999999999999999999999999999999"
+    name = table({**tables.table("any-Numbers", sort="N")}, [{"pk": {"S": "a"}, "sk": {"N": number}}])
+    statement = f"""select sk from "{name}" where pk = 'a' and sk {{}}"""
+    assert "behind =" in refused(statement.format(f"in (5, '{number}')"))
+    found = ddbfs("sql", "--json", statement.format(f"= '{number}'"))
+    assert json.loads(found.text) == {"sk": number}
+
+
+def test_more_names_than_a_statement_has(refused):
+    names = ", ".join(f"a{number}" for number in range(501))
+    assert "more than 500 tables and columns" in refused(f"select {names} from prod.jobs where job_id = 'x'")
