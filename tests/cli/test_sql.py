@@ -403,3 +403,13 @@ def test_numbers_of_a_list_that_lost_digits_are_an_error(ddbfs, table, refused):
 def test_more_names_than_a_statement_has(refused):
     names = ", ".join(f"a{number}" for number in range(501))
     assert "more than 500 tables and columns" in refused(f"select {names} from prod.jobs where job_id = 'x'")
+
+def test_a_recording_answers_what_it_has(ddbfs, tmp_path, truth, proxy):
+    file = str(tmp_path / "session.ddb")
+    statement = f"""select j.job_id, s.entity_type from prod.jobs j join prod.shops s on s.domain = j.shop_domain
+                    where j.job_id in ({listed(ids_of(truth, 3))}) order by 1, s.sk"""
+    first = ddbfs("--record", file, "sql", "--json", statement).text
+    proxy.clear()
+    assert ddbfs("--snapshot", file, "sql", "--json", statement).text == first and first
+    result = ddbfs("--snapshot", file, "sql", "--json", "select count(*) n from prod.jobs", expect=1)
+    assert json.loads(result.stderr)["kind"] == "not-stored" and result.text == "" and not proxy.requests
