@@ -114,9 +114,9 @@ class Kind:
 
 class Table:
     """A table of an account, and of a map if KINDS are not empty. An index's formats are by attribute: pieces, or
-    None for an attribute without parts."""
+    None for an attribute without parts. SEVERAL: keys of indexes have several attributes, which no local server has."""
 
-    def __init__(self, rng, number, mapped=True):
+    def __init__(self, rng, number, mapped=True, several=False):
         self.rng = rng
         self.name = f"T{number}"
         self.separator = rng.choice(SEPARATORS)
@@ -129,6 +129,8 @@ class Table:
         self.indexes, self.local = [], []
         for at in range(rng.choice([0, 1, 1, 2])):
             self.add_index(f"ix{at}")
+        if several:
+            self.add_wide_index("ix2")
         self.few = self.random_pool()
         self.items = self.random_items(rng.choice([8, 25, 60]))
         self.mapped = bool(self.kinds)
@@ -204,6 +206,18 @@ class Table:
         made = zoo.index(name, partition, sort or (), *projection)
         (self.local if local else self.indexes).append(made)
 
+    def add_wide_index(self, name):
+        rng = self.rng
+        sides = [[f"{name}{side}{at}" for at in range(rng.randrange(1, 4))] for side in "ps"]
+        if rng.random() < 0.3:
+            sides[1].append(self.keys[-1])
+        for attribute in sum(sides, []):
+            self.types.setdefault(attribute, rng.choice("SSN"))
+            side = sides[0] if attribute in sides[0] else sides[1]  # one with a key of the table has no formats
+            if self.kinds and self.types[attribute] == "S" and not set(side) & set(self.keys) and rng.random() < 0.4:
+                self.index_formats[attribute] = random_format(rng, [f"{attribute}_x"], self.separator, rng.choice(["", "I"]))
+        self.indexes.append(zoo.index(name, *sides, *rng.choice([("ALL", ()), ("KEYS_ONLY", ())])))
+
     def description(self, prefix=""):
         told = {
             "TableName": prefix + self.name,
@@ -222,7 +236,8 @@ class Table:
         rng, pool = self.rng, {}
         for name in PARTS:
             pool[name] = rng.sample([each for each in TEXTS if self.separator not in each], 5)
-        for name in {*self.types, "ix0p_x", "ix0p_y", "ix0s_x", "ix0s_y", "ix1p_x", "ix1p_y", "ix1s_x", "ix1s_y"}:
+        parts = sum(map(parts_of, self.index_formats.values()), [])
+        for name in [*self.types, *(name for name in parts if name not in self.types)]:
             pool.setdefault(name, rng.sample(TEXTS, 4))
         return pool
 
@@ -265,7 +280,7 @@ class Table:
                     if pieces and rng.random() < 0.85:
                         item[name] = {"S": expanded(pieces, {part: rng.choice(self.few[part]) for part in parts_of(pieces)})}
                     else:
-                        item[name] = self.key_value(name, name.endswith("p"))
+                        item[name] = self.key_value(name, "p" in name)
             found[repr([zoo.order(self.for_order(key[name])) for name in self.keys])] = {**key, **item}
         return list(found.values())
 
@@ -282,8 +297,8 @@ def make_map(tables, prefix):
     }
 
 
-def random_tables(seed):
-    """Two or three tables, and whether each is in the map."""
+def random_tables(seed, several=False):
+    """Two or three tables, of which one or more are in the map."""
     rng = random.Random(seed)
-    tables = [Table(rng, number, mapped=rng.random() < 0.75) for number in range(rng.choice([2, 3]))]
-    return tables if any(table.kinds for table in tables) else [Table(rng, 0), *tables[1:]]
+    tables = [Table(rng, number, rng.random() < 0.75, several) for number in range(rng.choice([2, 3]))]
+    return tables if any(table.kinds for table in tables) else [Table(rng, 0, True, several), *tables[1:]]

@@ -21,17 +21,20 @@ class Statement:
 
 
 class World:
-    """The tables of one seed. Made in SERVER; removed by `remove`."""
+    """The tables of one seed. Made in the server, if there is one; removed by `remove`."""
 
     def __init__(self, seed, server_url, folder):
         self.seed, self.folder = seed, folder
-        self.boto = load.client(server_url)
-        self.tables = sql_tables.random_tables(seed)
+        self.boto = load.client(server_url) if server_url else None
+        self.tables = sql_tables.random_tables(seed, several=not server_url)
         self.map = folder / f"map-{seed}.json"
         self.map.write_text(json.dumps(sql_tables.make_map(self.tables, PREFIX), indent=1), "utf-8")
         self.names = []
         for table in self.tables:
             description = table.description(PREFIX)
+            if not self.boto:
+                self.names.append(description["TableName"])
+                continue
             self.names.append(load.create_table(self.boto, description))
             load.put_all(self.boto, self.names[-1], [{name: for_boto(value) for name, value in item.items()} for item in table.items])
             table.items = self.stored(self.names[-1])  # as the service writes numbers
@@ -54,7 +57,7 @@ class World:
         return [*mapped, *mapped, *named]
 
     def remove(self):
-        for name in self.names:
+        for name in self.names if self.boto else []:
             self.boto.delete_table(TableName=name)
 
     def statements(self, count):
