@@ -1,6 +1,8 @@
 """ddbfs sql at a terminal: a prompt with a history and completion, whose statements Ctrl-C stops."""
 
+import contextlib
 import os
+import select
 import stat
 import threading
 
@@ -26,16 +28,24 @@ def at(home):
     return start
 
 
-def ended(opened):
-    """The exit status after Ctrl-D, which a terminal without a prompt drops."""
+def ended(opened, keys=".quit\n"):
+    """The exit status after KEYS. The program waits until all that it printed is read, before it changes the
+    terminal's mode."""
+    opened.write(keys)
 
     def is_over():
-        if opened.process.poll() is None:
-            opened.write("\x04")
+        if select.select([opened.ours], [], [], 0.1)[0]:
+            with contextlib.suppress(OSError):
+                opened.shown += os.read(opened.ours, 4096).decode("utf-8", "replace")
         return opened.process.poll() is not None
 
     mounts.wait_until(is_over, "the end")
     return opened.process.returncode
+
+
+def test_control_d_ends_the_prompt(at):
+    with at() as opened:
+        assert ended(opened, "\x04") == 0
 
 
 def test_statement_ends_with_a_semicolon(at):
@@ -73,7 +83,7 @@ def test_tables_and_columns_are_listed(at, proxy):
         opened.write(".help\n")
         opened.wait_for("Ctrl-C")
         opened.write(".quit\n")
-        assert opened.process.wait(30) == 0
+        assert ended(opened) == 0
     assert proxy.requests == []
 
 
@@ -123,6 +133,17 @@ def test_table_is_described_once(at, proxy):
     assert [each.op for each in proxy.requests].count("DescribeTable") == 1
 
 
+def test_consent_is_required_for_each_statement(at, proxy):
+    proxy.fault("page_size", op="Query", times=None, items=2)
+    with at("--confirm-above", "179") as opened:
+        for answer, shown in (("n", "stopped at your request"), ("y", r"n\r\n40\r\n")):
+            opened.write(f"select count(*) as n {JOBS};\n")
+            opened.wait_for(r"Go on\? \[y/N\] ")
+            opened.write(f"{answer}\n")
+            opened.wait_for(shown + r"(?s:.*)ddbfs> ")
+        assert ended(opened) == 0
+
+
 def history_of(home):
     return home.folder / ".local/state/ddbfs/sql_history"
 
@@ -139,7 +160,7 @@ def test_history_is_for_its_user_alone(at, home):
     assert stat.S_IMODE(os.stat(history_of(home)).st_mode) == 0o600
     assert "hidden" not in history_of(home).read_text()
     with at() as opened:
-        opened.write("\x10\n")  # the line before
+        opened.write("\x10\x10\n")  # the line in front of .quit
         opened.wait_for(r"select 1 as d;\r\nd\r\n1\r\n")
         assert ended(opened) == 0
 
@@ -155,9 +176,7 @@ def test_history_has_a_folder_of_its_own(at, home, tmp_path):
 def test_history_that_can_not_be_written_is_reported(at, home):
     history_of(home).mkdir(parents=True)
     with at() as opened:
-        opened.write("\x04")
-        opened.wait_for("sql_history: Is a directory")
-        assert opened.process.wait(30) == 1
+        assert ended(opened) == 1 and "sql_history: Is a directory" in opened.shown
 
 
 def test_terminal_without_movements_reads_plain_lines(at):
