@@ -848,9 +848,39 @@ static bool sql_module_create_table(struct sql_module *module, struct sql_table 
     return sql.failed ? error_no_memory(err) : sql_module_run(module, buf_text(&sql), err);
 }
 
+/* For SQLite a name without schema is a table of any schema. A view of that name in "main", where
+ * SQLite looks first, leads such a name to a table that is missing. */
+#define SQL_MODULE_BARE_NAME "\x01"
+
+static bool sql_module_hide_bare_name(struct sql_module *module, const char *name,
+                                      struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf sql = {0}, missing = {0};
+    buf_printf(&missing, SQL_MODULE_BARE_NAME "%s", name);
+    buf_add_text(&sql, "CREATE VIEW IF NOT EXISTS main.");
+    sql_module_write_quoted(span_text(name), &sql);
+    buf_add_text(&sql, " AS SELECT 1 FROM ");
+    sql_module_write_quoted(buf_span(&missing), &sql);
+    if (sql.failed || missing.failed)
+        return error_no_memory(err);
+    return sql_module_run(module, buf_text(&sql), err);
+}
+
+static bool sql_module_free_bare_name(struct sql_module *module, const char *name,
+                                      struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf sql = {0};
+    buf_add_text(&sql, "DROP VIEW IF EXISTS main.");
+    sql_module_write_quoted(span_text(name), &sql);
+    return sql.failed ? error_no_memory(err) : sql_module_run(module, buf_text(&sql), err);
+}
+
 bool sql_module_add_table(struct sql_module *module, struct sql_table *table, struct error *err)
 {
+    bool is_main = strcmp(table->schema, "main") == 0;
     if (!sql_module_attach(module, table->schema, err) ||
+        !(is_main ? sql_module_free_bare_name : sql_module_hide_bare_name)(module, table->name,
+                                                                           err) ||
         !sql_module_create_table(module, table, err))
         return false;
     table->next = module->tables;
@@ -914,8 +944,9 @@ static bool sql_module_reads_name(const struct sql_module *module, const char *p
     size_t size = strlen(prefix);
     if (strncmp(message, prefix, size) != 0)
         return false;
+    const char *bare = strstr(message, SQL_MODULE_BARE_NAME);
     buf_truncate(name, 0);
-    buf_add_text(name, message + size);
+    buf_add_text(name, bare ? bare + sizeof SQL_MODULE_BARE_NAME - 1 : message + size);
     return true;
 }
 

@@ -233,10 +233,17 @@ def test_no_request_for_a_value_that_no_key_has(sql, cost):
     assert cost() == []
 
 
+def test_a_bare_name_is_the_accounts_also_beside_a_table_of_that_name(sql, table):
+    name = table({**tables.plain(), "TableName": "jobs"}, [{"pk": {"S": "a"}, "sk": {"S": "b"}, "n": {"N": "7"}}])
+    statement = f"select n, (select count(*) from prod.jobs where job_id = 'x') none from {name} where pk = 'a'"
+    assert sql(statement) == [{"n": 7, "none": 0}]
+
+
 @pytest.mark.parametrize(
     "statement, words",
     [
         ("select * from jobs", "there is no table jobs; the map's is written prod.jobs"),
+        ("select * from prod.jobs a join jobs b using (job_id) where job_id = 'x'", "there is no table jobs; the map's"),
         ("select * from prod.jbos", 'did you mean "prod.jobs"?'),
         ("select * from prd.jobs where job_id = 'x'", 'did you mean "prod.jobs"?'),
         (f'select * from "{JOBS}".nosuch', "it has GSI_JobLookup_v2, GSI_JobsByStatus_v2"),
