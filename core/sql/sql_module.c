@@ -333,22 +333,33 @@ static struct sql_choice *sql_module_add_choice(struct sql_module *module, sqlit
     return arena->failed ? NULL : choice;
 }
 
-/* Remembers the reason for the combination with the most usable constraints. SQLite 3.40 takes a
- * refused combination for a plan that needs no other table, and then tries no more of them; so it
- * gets a plan that needs all that is usable, and that any other plan is better than. */
+/* SQLite 3.40 takes a plan that needs no other table for the only such plan, and tries no keys with
+ * an IN list then. So a plan that any other is better than needs all usable values, behind the
+ * TAKEN ones, and reads none of them. The number of values. */
+static size_t sql_module_need_values(sqlite3_index_info *info, const struct sql_wanted *wanted,
+                                     size_t taken, bool lists)
+{
+    for (int i = 0; i < info->nConstraint; i++) {
+        const struct sqlite3_index_constraint *each = &info->aConstraint[i];
+        bool is_needed = each->usable && each->op != SQLITE_INDEX_CONSTRAINT_LIMIT &&
+                         each->op != SQLITE_INDEX_CONSTRAINT_OFFSET &&
+                         (lists || !wanted->constraints[i].is_list) &&
+                         info->aConstraintUsage[i].argvIndex == 0;
+        taken += is_needed;
+        if (is_needed)
+            info->aConstraintUsage[i].argvIndex = (int)taken;
+    }
+    return taken;
+}
+
+/* Remembers the reason for the combination with the most usable constraints. */
 static int sql_module_refuse(struct sql_module *module, sqlite3_index_info *info,
                              struct sql_table *table, const struct sql_wanted *wanted,
                              const struct error *err)
 {
-    size_t usable = 1;
     if (err->kind == ERROR_NO_MEMORY)
         return sql_module_fault(module, err);
-    for (int i = 0; i < info->nConstraint; i++) {
-        bool has_value = info->aConstraint[i].usable && wanted->constraints[i].is_usable &&
-                         wanted->constraints[i].op != SQL_OP_LIMIT;
-        info->aConstraintUsage[i].argvIndex = has_value ? (int)usable : 0;
-        usable += has_value;
-    }
+    size_t usable = 1 + sql_module_need_values(info, wanted, 0, true);
     if (usable > module->refused_usable) {
         module->refused = *err;
         module->refused_usable = usable;
@@ -404,6 +415,8 @@ static int sql_module_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     struct sql_choice *choice = sql_module_add_choice(module, info, table, &wanted, access);
     if (!choice)
         return SQLITE_NOMEM;
+    if (sql_access_kind_of(access) == SQL_ACCESS_SCAN)
+        sql_module_need_values(info, &wanted, choice->taken_count, false);
     info->idxNum = choice->number;
     info->orderByConsumed = choice->is_ordered;
     info->estimatedCost = sql_access_cost(access);
@@ -703,6 +716,13 @@ static bool sql_module_function_is_volatile(const char *name)
     return false;
 }
 
+/* The second one returns an address of memory. */
+static bool sql_module_function_is_denied(const char *name)
+{
+    return sqlite3_stricmp(name, "load_extension") == 0 ||
+           sqlite3_stricmp(name, "fts3_tokenizer") == 0;
+}
+
 /* A name whose columns are not read comes with an empty column, and with its schema only if the
  * statement has that. It may be the name of a subquery. */
 static bool sql_module_may_read(const struct sql_module *module, const char *schema,
@@ -728,8 +748,7 @@ static int sql_module_authorize(void *arg, int action, const char *one, const ch
         return SQLITE_OK;
     case SQLITE_FUNCTION:
         module->is_volatile = module->is_volatile || sql_module_function_is_volatile(two);
-        return sqlite3_stricmp(two, "load_extension") == 0 ? sql_module_deny(module, NULL)
-                                                           : SQLITE_OK;
+        return sql_module_function_is_denied(two) ? sql_module_deny(module, NULL) : SQLITE_OK;
     case SQLITE_READ:
         return sql_module_may_read(module, schema, one, two) ? SQLITE_OK
                                                              : sql_module_deny(module, one);
@@ -957,6 +976,22 @@ static bool sql_module_admit_choice(void *arg, struct sql_choice *choice, const 
     return !choice->is_refused;
 }
 
+/* SQLite takes a parameter without a value for NULL, so that no row would match. */
+static bool sql_module_admit_statement(struct sql_module *module, struct error *err)
+{
+    const char *name = sqlite3_bind_parameter_name(module->statement, 1);
+    if (!sqlite3_stmt_readonly(module->statement) || sqlite3_stmt_isexplain(module->statement)) {
+        sql_module_deny(module, NULL);
+        *err = module->denied;
+        return false;
+    }
+    return sqlite3_bind_parameter_count(module->statement) == 0 ||
+           error_set(
+               err, ERROR_INVALID,
+               "%s is a parameter, and nothing gives it a value; write the value in its place",
+               name ? name : "?");
+}
+
 enum sql_module_outcome sql_module_prepare(struct sql_module *module, struct span text,
                                            struct buf *name, size_t *size, struct error *err)
 {
@@ -988,13 +1023,8 @@ enum sql_module_outcome sql_module_prepare(struct sql_module *module, struct spa
         error_no_memory(err);
         return SQL_MODULE_FAILED;
     }
-    if (!sqlite3_stmt_readonly(module->statement) || sqlite3_stmt_isexplain(module->statement)) {
-        sql_module_deny(module, NULL);
-        *err = module->denied;
-        return SQL_MODULE_FAILED;
-    }
     bool is_admitted = true;
-    bool ok = sql_module_read_program(module, err) &&
+    bool ok = sql_module_admit_statement(module, err) && sql_module_read_program(module, err) &&
               (module->refused_usable == 0 ||
                sql_module_each_choice(module, sql_module_admit_choice, &is_admitted, err));
     if (!is_admitted)

@@ -255,6 +255,9 @@ def test_a_bare_name_is_the_accounts_also_beside_a_table_of_that_name(sql, table
         ("with x as (select 1) delete from prod.jobs", "only SELECT runs"),
         ("explain select 1", "only SELECT runs"),
         ("vacuum", "only SELECT runs"),
+        ("select fts3_tokenizer('simple')", "only SELECT runs"),
+        ("select * from prod.jobs where job_id = ?", "? is a parameter, and nothing gives it a value"),
+        ("select $id", "$id is a parameter"),
         ("begin", "only SELECT runs"),
     ],
 )
@@ -327,6 +330,17 @@ def test_a_scan_has_to_be_allowed(sql, refused, proxy, cost, truth):
     assert cost() == ["DescribeTable", "Scan"]
     assert "--scan-limit" in refused(statement, "--allow-scan", "--scan-limit", "5,1G")
     assert cost() == ["DescribeTable"]
+
+
+@pytest.mark.parametrize("test", ["1", "a.plan is not b.plan", "a.plan = b.plan collate nocase"])
+@pytest.mark.parametrize("options", [(), ("--allow-scan",)])
+def test_keys_in_a_list_are_read_in_a_join(sql, cost, options, test):
+    """SQLite offers the list without the column of the other table only if no other plan is without it."""
+    table = "prod-ShopifyEntitiesTable"
+    statement = f"""select a.pk from "{table}" a join "{table}" b on b.pk = a.sk and {test}
+                    where a.pk in ('SHOP#cool-store.myshopify.com', 'SHOP#x')"""
+    sql(statement, *options)
+    assert not {"Scan"} & set(cost())
 
 
 def test_functions_of_dynamodb(sql, truth, cost):
