@@ -348,6 +348,23 @@ bool explain_write(const struct tree *tree, const struct place *place, struct sp
     return !out->failed || error_no_memory(err);
 }
 
+bool explain_write_reads(const struct tree *tree, const struct place *place, struct buf *words,
+                         struct buf *command, struct error *err)
+{
+    CLEAN_UP(explain_clean_up) struct explanation explanation = {0};
+    CLEAN_UP(explain_words_clean_up) struct explain_words texts = {0};
+    if (!explain_init(&explanation, tree, place, err))
+        return false;
+    explain_add_plan(&texts, tree, place, &explanation);
+    for (size_t i = 0; i < texts.step_count; i++) {
+        buf_add_text(words, i ? ", then " : "");
+        buf_add_span(words, buf_span(&texts.steps[i]));
+        words->failed |= texts.steps[i].failed;
+    }
+    buf_add_span(command, buf_span(&texts.command));
+    return !(words->failed || command->failed || texts.command.failed) || error_no_memory(err);
+}
+
 /* @info of an item. */
 
 static void explain_add_time(struct json_writer *json, const char *name, int64_t wall_ms)

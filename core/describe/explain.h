@@ -12,4 +12,9 @@ extern const struct tree_texts describe_texts;
 bool explain_write(const struct tree *tree, const struct place *place, struct span path, bool json,
                    struct buf *out, struct error *err);
 
+/* Appends the Reads of a place with a plan in words, and the equal command; none for a snapshot.
+ * False as above. */
+bool explain_write_reads(const struct tree *tree, const struct place *place, struct buf *words,
+                         struct buf *command, struct error *err);
+
 #endif

@@ -706,6 +706,7 @@ static bool sql_explain_choice(void *arg, struct sql_choice *choice, const char 
     struct sql_step step = {.table = choice->table->shown,
                             .alias = alias,
                             .place = choice->at,
+                            .directory = choice->table->place,
                             .is_scan = kind == SQL_ACCESS_SCAN,
                             .lookups = choice->lookups};
     bool needs_example = choice->lookups == 0 && kind != SQL_ACCESS_NONE;
@@ -724,6 +725,8 @@ bool sql_statement_explain(struct sql_statement *statement,
     struct sql_explaining explaining = {statement, fn, arg, err};
     struct sql_run run = {.statement = statement,
                           .columns = sql_module_column_count(statement->module)};
+    if (!statement->tables)
+        return true;
     run.values = calloc(run.columns + 1, sizeof *run.values);
     if (!run.values)
         return error_no_memory(err);

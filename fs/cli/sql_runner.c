@@ -104,6 +104,22 @@ static void sql_runner_note_warning(void *arg, const char *text)
     app_note(runner->app, LOG_LEVEL_WARNING, NULL, text);
 }
 
+static void sql_runner_note_line(void *arg, const char *text)
+{
+    const struct sql_runner *runner = arg;
+    app_note(runner->app, LOG_LEVEL_INFO, NULL, text);
+}
+
+/* Notes how the first statement of TEXT is read. An error is that of the run, which reports it. */
+static void sql_runner_note_steps(struct sql_runner *runner, struct span text)
+{
+    struct sql_statement *statement = NULL;
+    struct error ignored;
+    if (sql_prepare(runner->session, text, &statement, &text, &ignored) && statement)
+        sql_explain_note(&runner->tree, statement, sql_runner_note_line, runner, &ignored);
+    sql_statement_end(statement);
+}
+
 static void sql_runner_note_total(const struct sql_runner *runner)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -127,11 +143,14 @@ bool sql_runner_run(struct sql_runner *runner, struct span text, bool explains)
     runner->width = isatty(STDOUT_FILENO) ? screen_columns() : 0;
     for (bool ok = true; ok; runner->count += ok) {
         struct sql_statement *statement = NULL;
+        struct span begin = text;
         struct error why = {0};
         sql_budget_begin(&runner->budget);
         ok = sql_prepare(runner->session, text, &statement, &text, &why);
         if (ok && !statement)
             return true;
+        if (ok && !explains && runner->app->options->verbose)
+            sql_runner_note_steps(runner, begin);
         if (ok && explains)
             ok = sql_explain_print(&runner->tree, statement, runner->app->options, &why);
         else if (ok)

@@ -61,13 +61,39 @@ def test_explanation_sends_nothing(ddbfs, proxy, shell):
     text = ddbfs("sql", "--explain", f"select job_id {JOBS}").text
     assert proxy.requests == []
     assert text.startswith("1. prod.jobs\n") and "reads  1. Query" in text and "cost   " in text
-    assert "aws    aws dynamodb query" in text and "total  not known" in text
+    assert "aws    aws dynamodb query" in text and "\ntotal  1 request a page of up to 1 MB\n" in text
+    assert f"0.5 RCU if nothing is found, at most {PAGE} a page" in text.partition("total")[2]
+    assert text.endswith("the sum is not known before the rows are read; --max-rcu limits it\n")
 
 
 def test_explanation_of_keys_has_a_total(ddbfs, proxy):
     told = ddbfs("sql", "--explain", "select status from prod.jobs where pk = 'a' and sk in ('b', 'c')").text
     assert "times  2 lookups\ntotal  at most 2 requests, 100 RCU: about $0.000013 on demand\n" in told
     assert proxy.requests == []
+
+
+def test_explanation_of_a_join_names_the_steps_without_a_bound(ddbfs, proxy):
+    statement = f"select s.plan from prod.jobs j join prod.shops s on s.domain = j.shop_domain where j.job_id in ('{JOB}', 'none')"
+    told = ddbfs("sql", "--explain", statement).text
+    assert "times  for each value that other steps find; equal lookups are sent once\n" in told
+    total = told.partition("\ntotal  ")[2]
+    assert total.startswith("1 request a page of up to 1 MB of each of 2 queries; contents: 1 more for every 100 items\n")
+    assert "and the cost of step 2 for each value; the sum is not known" in total
+    bound = objects(ddbfs("sql", "--explain", "--json", statement).text)[-1]["total"]
+    assert bound["bound"]["paged_queries"] == 2 and bound["per_row"] and bound["requests"] is None
+    assert proxy.requests == []
+
+
+def test_explanation_of_a_scan_has_its_limit(ddbfs, proxy):
+    told = ddbfs("sql", "--explain", "--allow-scan", "select count(*) from prod.jobs").text
+    assert "reads  1. Scan prod-EcomIndexerJobsTable\n" in told and "aws    aws dynamodb scan " in told
+    assert "0.5 RCU if nothing is found, at most 6603.5: about" in told.partition("\ntotal  ")[2]
+    assert proxy.requests == []
+
+
+def test_explanation_without_a_table_computes_nothing(ddbfs):
+    endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"
+    assert ddbfs("sql", "--explain", endless).text == "total  no request\n"
 
 
 def test_explanation_as_objects(ddbfs, proxy):
@@ -79,9 +105,11 @@ def test_explanation_as_objects(ddbfs, proxy):
     assert proxy.requests == []
 
 
-def test_verbose_has_each_request_and_the_total(ddbfs):
+def test_verbose_has_the_steps_each_request_and_the_total(ddbfs):
     said = ddbfs("sql", "-v", f"select count(*) {JOBS}").stderr.splitlines()
-    assert said[0].startswith("ddbfs: Query table=prod-EcomIndexerJobsTable ")
+    assert said[0].startswith("ddbfs: step 1, prod.jobs: Query prod-EcomIndexerJobsTable where pk = ")
+    assert said[1].startswith("ddbfs: aws dynamodb query --table-name prod-EcomIndexerJobsTable ")
+    assert said[2].startswith("ddbfs: Query table=prod-EcomIndexerJobsTable ") and len(said) == 4
     assert said[-1].startswith("ddbfs: total: ") and said[-1].endswith(" RCU")
 
 
