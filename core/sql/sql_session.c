@@ -403,10 +403,13 @@ static bool sql_statement_add_column(struct sql_statement *statement, struct spa
         if (name.data[i] == '.' &&
             !sql_statement_add_attribute(statement, span_from(name, i + 1), &added, err))
             return false;
-    return added || error_set(err, ERROR_INVALID,
-                              "there is no column %.*s: no table of the statement has that name or "
-                              "alias; a text is written in single quotes",
-                              (int)name.size, name.data);
+    if (added)
+        return true;
+    bool is_quoted = sql_table_is_quoted(name, span_of(statement->text, statement->size));
+    return error_set(err, ERROR_INVALID,
+                     "there is no column %.*s: no table of the statement has that name or alias%s",
+                     (int)name.size, name.data,
+                     is_quoted ? "; a text is written in single quotes" : "");
 }
 
 /* Statements. */

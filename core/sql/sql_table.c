@@ -350,10 +350,10 @@ static bool sql_table_is_known(const struct sql_table *table, const char *attrib
     return false;
 }
 
-static bool sql_table_is_quoted(const char *name, struct span text)
+bool sql_table_is_quoted(struct span name, struct span text)
 {
     CLEAN_UP(buf_clean_up) struct buf quoted = {0};
-    buf_printf(&quoted, "\"%s\"", name);
+    buf_printf(&quoted, "\"%.*s\"", (int)name.size, name.data);
     return memmem(text.data, text.size, buf_text(&quoted), quoted.size);
 }
 
@@ -378,8 +378,9 @@ static void sql_table_warn_column(const struct sql_table *table, size_t i, struc
         nearest_write(&nearest, &hint);
         buf_printf(&text, "no item of %s that was read has the attribute %s%s%s", table->shown,
                    name, buf_text(&hint),
-                   sql_table_is_quoted(name, statement) ? "; a text is written in single quotes"
-                                                        : "");
+                   sql_table_is_quoted(span_text(name), statement)
+                       ? "; a text is written in single quotes"
+                       : "");
     }
     if (text.size > 0)
         fn(arg, buf_text(&text));

@@ -52,6 +52,9 @@ bool sql_table_use(struct sql_table *table, size_t column);
  * False when memory ran out. */
 bool sql_table_note(struct sql_table *table, struct sql_row *row);
 
+/* Whether the statement TEXT has NAME in double quotes, so that it may be meant as a text. */
+bool sql_table_is_quoted(struct span name, struct span text);
+
 /* Calls FN for each used attribute that no item had, and for each part that hid attributes. TEXT is
  * the statement: a name that it has in double quotes may be meant as a text. */
 void sql_table_warn(const struct sql_table *table, struct span text,

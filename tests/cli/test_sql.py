@@ -265,6 +265,11 @@ def test_a_statement_is_refused_with_a_reason(refused, statement, words):
     assert words in refused(statement)
 
 
+def test_only_a_name_in_double_quotes_may_be_meant_as_a_text(refused):
+    assert "a text is written in single quotes" in refused('select "hello"')
+    assert "single quotes" not in refused("select x.status from prod.jobs j where job_id = 'x'")
+
+
 def test_more_environments_than_sqlite_attaches(refused):
     tables = ", ".join(f'"dev-{name}".jobs' for name in "abcdefghijkl")
     assert "is one too many" in refused(f"select * from {tables}")
