@@ -17,6 +17,7 @@ static const char PROGRESS_ERASE[] = "\r\033[K"; /* the line, from its beginning
 struct progress {
     struct loop *loop;             /* borrowed */
     const struct sources *sources; /* borrowed; NULL: others WRITE the line */
+    struct source_stats before;    /* of SOURCES, at the beginning of the work */
     progress_write_fn *write;
     void *write_arg;
     FILE *out, *err;            /* stdout and stderr before */
@@ -91,9 +92,12 @@ static void progress_write_stats(void *arg, double seconds, struct buf *out)
 {
     const struct progress *progress = arg;
     struct source_stats stats = sources_stats(progress->sources);
-    double units = stats.spent.units + stats.spent.doubted;
-    buf_printf(out, "ddbfs: page %llu, %llu items, %s", (unsigned long long)stats.pages + 1,
-               (unsigned long long)stats.items, stats.spent.doubted > 0 ? "at most " : "");
+    const struct source_stats *before = &progress->before;
+    double doubted = stats.spent.doubted - before->spent.doubted;
+    double units = stats.spent.units - before->spent.units + doubted;
+    buf_printf(out, "ddbfs: page %llu, %llu items, %s",
+               (unsigned long long)(stats.pages - before->pages) + 1,
+               (unsigned long long)(stats.items - before->items), doubted > 0 ? "at most " : "");
     decimal_write(units, out);
     buf_printf(out, " RCU, %.1f RCU/s", units / seconds);
 }
@@ -158,6 +162,7 @@ struct progress *progress_start(struct loop *loop, const struct sources *sources
     struct progress *progress = progress_start_with(loop, progress_write_stats, NULL);
     if (progress) {
         progress->sources = sources;
+        progress->before = sources_stats(sources);
         progress->write_arg = progress;
     }
     return progress;

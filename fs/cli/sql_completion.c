@@ -41,12 +41,22 @@ static bool sql_completion_has(const struct buf *words, const char *word)
     return false;
 }
 
-/* Adds WORD if the typed one begins it, also in another case, or without the quote in front. */
+/* Whether TYPED begins WORD, also in another case, or without its quotes. */
+static bool sql_completion_begins(const char *word, struct span typed)
+{
+    for (size_t i = 0; i < typed.size; i++, word++) {
+        word += *word == '"' && typed.data[i] != '"';
+        if (strncasecmp(word, typed.data + i, 1) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Adds WORD if the typed one begins it. */
 static bool sql_completion_offer(struct sql_completion *completion, const char *word)
 {
     struct span typed = completion->word;
-    bool is_bare = word[0] == '"' && typed.size > 0 && typed.data[0] != '"';
-    if (strncasecmp(word + is_bare, typed.data, typed.size) != 0)
+    if (!sql_completion_begins(word, typed))
         return false;
     if (!sql_completion_has(completion->words, word))
         buf_add(completion->words, word, strlen(word) + 1);

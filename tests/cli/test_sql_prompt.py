@@ -100,6 +100,26 @@ def test_words_are_completed_without_a_request(at, proxy):
     assert proxy.requests == []
 
 
+def test_names_with_quotes_are_completed(at):
+    with at() as opened:
+        opened.write(".explain select * from prod.ind\twhere account = 'x'\n")
+        opened.wait_for(r"(?s)\r\n1\. prod\.index-settings\r\n.*total  .*\r\nddbfs> ")
+        assert ended(opened) == 0
+
+
+def test_progress_is_that_of_the_statement(at, proxy):
+    released = threading.Event()
+    with at() as opened:
+        opened.write(f"select count(*) as n {JOBS};\n")
+        opened.wait_for(r"n\r\n40\r\nddbfs> ")
+        proxy.fault("delay", op="Query", times=None, seconds=60, until=lambda each: released.is_set())
+        opened.write(f"select count(*) as m {SETTINGS};\n")
+        opened.wait_for(r"page 1, 0 items, 0 RCU, ")
+        released.set()
+        opened.wait_for(r"m\r\n\d+\r\nddbfs> ")
+        assert ended(opened) == 0
+
+
 def test_interrupt_stops_a_statement_and_not_the_prompt(at, proxy):
     released = threading.Event()
     proxy.fault("delay", op="Query", times=None, seconds=60, until=lambda each: released.is_set())
