@@ -24,10 +24,10 @@ struct sql_prompt {
 static const char sql_prompt_help[] =
     "SELECT …;           run a statement; it ends with a semicolon, also on a later line\n"
     ".tables             the tables of the map, in each environment\n"
-    ".columns TABLE      the columns of a table\n"
+    ".columns TABLE      the columns of a table; any other name is an attribute\n"
     ".explain STATEMENT  how each table is read, and the most that it costs; nothing is sent\n"
     ".help               this text\n"
-    ".quit, Ctrl-D       the end\n"
+    ".quit, exit, Ctrl-D the end\n"
     "Tab completes a word. Ctrl-C clears the line, or stops the statement. A line that begins\n"
     "with a blank is not stored in the history.\n";
 
@@ -98,12 +98,26 @@ static void sql_prompt_list_columns(const struct sql_prompt *prompt, const char 
                         "statement");
 }
 
-/* LINE begins with a dot. */
+/* A line is a command if it begins with a dot, or has one of these words alone. */
+static bool sql_prompt_is_command(const char *line)
+{
+    static const char *const words[] = {"exit", "quit", "help"};
+    size_t size = strcspn(line, " \t;");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == size && memcmp(line, words[i], size) == 0 &&
+            line[size + strspn(line + size, " \t;")] == '\0')
+            return true;
+    return line[0] == '.';
+}
+
+/* LINE is a command. */
 static void sql_prompt_obey(struct sql_prompt *prompt, const char *line)
 {
     CLEAN_UP(buf_clean_up) struct buf word = {0}, rest = {0};
     size_t size = strcspn(line, " \t;");
     bool any = false;
+    if (line[0] != '.')
+        buf_add_char(&word, '.');
     buf_add(&word, line, size);
     line += size + strspn(line + size, " \t");
     size = strlen(line);
@@ -158,7 +172,7 @@ static void sql_prompt_take_line(struct sql_prompt *prompt, const struct buf *li
         return;
     buf_add_span(statement, buf_span(line));
     buf_add_char(statement, '\n');
-    if (is_first && text[0] == '.') {
+    if (is_first && sql_prompt_is_command(text)) {
         sql_prompt_remember(prompt);
         sql_prompt_obey(prompt, text);
         buf_truncate(statement, 0);

@@ -68,6 +68,16 @@ def test_failure_leaves_the_prompt(at):
         assert ended(opened) == 0
 
 
+@pytest.mark.parametrize("word", ["exit", "quit ;"])
+def test_words_of_other_prompts_are_commands(at, word):
+    with at() as opened:
+        opened.write("help\n")
+        opened.wait_for("Ctrl-C")
+        opened.write("select 7 as\nexit;\n")
+        opened.wait_for(r"exit\r\n +7\r\n")
+        assert ended(opened, f"{word}\n") == 0
+
+
 def test_tables_and_columns_are_listed(at, proxy):
     with at() as opened:
         opened.write(".tables\n")
