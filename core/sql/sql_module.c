@@ -68,6 +68,15 @@ static bool sql_module_refuse_size(struct error *err)
                      "columns, or raise the limit: --cache-size");
 }
 
+/* The likely cause of a syntax error, behind "; ", or "". */
+static const char *sql_module_hint(const char *message)
+{
+    if (strncmp(message, "near \"-\"", 8) == 0 || strncmp(message, "near \"@", 7) == 0)
+        return "; a name such as \"prod-Orders\" is in double quotes, which a shell removes "
+               "unless each has a \\ before it";
+    return "";
+}
+
 /* Fills ERR with the reason of SQLite's CODE. */
 static bool sql_module_explain_failure(struct sql_module *module, int code, struct error *err)
 {
@@ -98,7 +107,8 @@ static bool sql_module_explain_failure(struct sql_module *module, int code, stru
                          "the column%s may be of several tables; write the table's alias in front "
                          "of it: alias.%s",
                          name + 1, name + 2);
-    return error_set(err, ERROR_INVALID, "SQLite refuses the statement: %s", message);
+    return error_set(err, ERROR_INVALID, "SQLite refuses the statement: %s%s", message,
+                     sql_module_hint(message));
 }
 
 /* Memory. */

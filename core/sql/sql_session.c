@@ -164,15 +164,15 @@ static struct place *sql_resolve_in(struct sql_statement *statement, struct span
                                     struct span name, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
-    if (memchr(name.data, '/', name.size)) {
-        error_set(err, ERROR_NOT_FOUND, "no table has a / in its name");
-        return NULL;
-    }
     buf_printf(&path, "/%.*s/", (int)schema.size, schema.data);
     if (!span_is(schema, MAP_TABLES_NAME) && map_find_model(statement->tree.map, name))
         buf_add_span(&path, name); /* a directory's name, which no table of the account may have */
-    else if (!names_write_table(name, &path, err))
+    else if (!names_write_table(name, &path, err)) {
+        if (err->kind == ERROR_BAD_ANSWER) /* of a name that the service would not have sent */
+            error_set(err, ERROR_NOT_FOUND,
+                      "names have 3 to 255 letters, digits, dots, hyphens and underscores");
         return NULL;
+    }
     if (!path.failed)
         return sql_resolve(statement, buf_text(&path), err);
     error_no_memory(err);
@@ -309,7 +309,8 @@ static void sql_near_offer(void *arg, const char *name)
         buf_printf(&near->same, "%s%s", near->same.size ? " or " : "", name);
 }
 
-/* Fills ERR for a name that is no table; WHY is the last reason. */
+/* Fills ERR for a name that is no table, or whose table could not be described; WHY is the last
+ * reason. */
 static bool sql_statement_refuse_table(const struct sql_statement *statement, struct span name,
                                        const struct error *why, struct error *err)
 {
@@ -319,12 +320,15 @@ static bool sql_statement_refuse_table(const struct sql_statement *statement, st
     nearest_write(&near.nearest, &hint);
     *err = *why;
     err->text[0] = '\0';
-    error_add(err, "there is no table %.*s", (int)name.size, name.data);
+    bool is_missing = sql_is_missing(why);
+    error_add(err, "%s%.*s", is_missing ? "there is no table " : "", (int)name.size, name.data);
+    if (!is_missing)
+        error_add(err, ": %s", why->text);
     if (near.same.size > 0)
         error_add(err, "; the map's is written %s", buf_text(&near.same));
-    else if (hint.size > 0)
+    else if (is_missing && hint.size > 0)
         error_add(err, "%s", buf_text(&hint));
-    else
+    else if (is_missing)
         error_add(err, ": %s", why->text);
     buf_clean_up(&near.same);
     arena_clean_up(&near.arena);
@@ -405,14 +409,35 @@ static bool sql_statement_add_column(struct sql_statement *statement, struct spa
             return false;
     if (added)
         return true;
-    bool is_quoted = sql_table_is_quoted(name, span_of(statement->text, statement->size));
-    return error_set(err, ERROR_INVALID,
-                     "there is no column %.*s: no table of the statement has that name or alias%s",
-                     (int)name.size, name.data,
-                     is_quoted ? "; a text is written in single quotes" : "");
+    error_set(err, ERROR_INVALID,
+              "there is no column %.*s: no table of the statement has that name or alias",
+              (int)name.size, name.data);
+    const char *dot = memchr(name.data, '.', name.size);
+    struct span member = dot ? span_from(name, (size_t)(dot + 1 - name.data)) : (struct span){0};
+    if (sql_table_is_quoted(name, span_of(statement->text, statement->size)))
+        error_add(err, "; a text is written in single quotes");
+    else if (dot)
+        error_add(err, "; a member of a map is written %.*s ->> '$.%.*s'", (int)(dot - name.data),
+                  name.data, (int)member.size, member.data);
+    return false;
 }
 
 /* Statements. */
+
+/* Adds to ERR, of a refused statement: a text in double quotes has become a column. */
+static void sql_statement_hint_quotes(const struct sql_statement *statement, struct error *err)
+{
+    struct span text = span_of(statement->text, statement->size);
+    for (const struct sql_table *each = statement->tables; each; each = each->next)
+        for (size_t i = 0; i < each->columns->count; i++) {
+            const struct sql_column *column = &each->columns->items[i];
+            if (column->role != SQL_ATTRIBUTE ||
+                !sql_table_is_quoted(span_text(column->name), text))
+                continue;
+            error_add(err, "; \"%s\" is a name: a text is written in single quotes", column->name);
+            return;
+        }
+}
 
 static bool sql_statement_plan(struct sql_statement *statement, size_t *size, struct error *err)
 {
@@ -423,6 +448,8 @@ static bool sql_statement_plan(struct sql_statement *statement, size_t *size, st
         case SQL_MODULE_PREPARED:
             return true;
         case SQL_MODULE_FAILED:
+            if (err->kind == ERROR_INVALID)
+                sql_statement_hint_quotes(statement, err);
             return false;
         case SQL_MODULE_NO_TABLE:
             if (!sql_statement_add_table(statement, buf_span(&name), err))
@@ -505,6 +532,10 @@ bool sql_prepare(struct sql_session *session, struct span text, struct sql_state
     *rest = text;
     if (text.size == 0)
         return true;
+    if (text.data[0] == '.')
+        return error_set(err, ERROR_INVALID,
+                         "a statement begins with select; commands with a dot are typed at the "
+                         "prompt, which ddbfs sql without a statement opens");
     if (memchr(text.data, '\0', text.size))
         return error_set(err, ERROR_INVALID, "the statement has a NUL byte");
     struct sql_statement *statement = sql_statement_new(session, text, err);

@@ -520,7 +520,8 @@ const struct option option_table[] = {
      .inherited = true,
      FLAG(allow_scan),
      .commands = "mount ls cat diff explain policy map init sql",
-     .help = "list the partition keys of small tables without a map, by a Scan"},
+     .help = "scan small tables: for the partition keys of one without a map, and for a "
+             "statement of sql without a way to its rows"},
     {.name = "scan-limit",
      .inherited = true,
      .argument = "LIMIT",

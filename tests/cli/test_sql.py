@@ -248,6 +248,13 @@ def test_a_bare_name_is_the_accounts_also_beside_a_table_of_that_name(sql, table
         ("select * from prd.jobs where job_id = 'x'", 'did you mean "prod.jobs"?'),
         (f'select * from "{JOBS}".nosuch', "it has GSI_JobLookup_v2, GSI_JobsByStatus_v2"),
         ("select x.status from prod.jobs j where job_id = 'x'", "there is no column x.status"),
+        ("select progress.done from prod.jobs where job_id = 'x'", "a member of a map is written progress ->> '$.done'"),
+        ("select job_id from prod.jobs where platform = \"shopify\"", '"shopify" is a name: a text is written in single quotes'),
+        ("select * from prod-Orders", 'a name such as "prod-Orders" is in double quotes'),
+        ("select * from prod@at/2026-04-16.jobs", 'a name such as "prod-Orders" is in double quotes'),
+        ("select * from prod.x", "there is no table prod.x: names have 3 to 255 letters"),
+        ('select * from "a/b"', "there is no table a/b: names have 3 to 255 letters"),
+        (".tables", "commands with a dot are typed at the prompt"),
         ("select status from prod.jobs a, prod.jobs b", "write the table's alias in front of it: alias.status"),
         ("select * from sqlite_schema", "sqlite_master is no table of DynamoDB"),
         ("select * from pragma_table_list", "only SELECT runs"),
@@ -268,6 +275,14 @@ def test_a_statement_is_refused_with_a_reason(refused, statement, words):
 def test_only_a_name_in_double_quotes_may_be_meant_as_a_text(refused):
     assert "a text is written in single quotes" in refused('select "hello"')
     assert "single quotes" not in refused("select x.status from prod.jobs j where job_id = 'x'")
+
+
+@pytest.mark.parametrize("name", ["prod-Orders", "jobs"])
+def test_a_table_that_is_not_described_is_not_called_missing(refused, proxy, name):
+    proxy.fault("denied", op="DescribeTable", times=None)
+    message = refused(f'select * from "{name}" where id = 1')
+    assert message.startswith(f"ddbfs: {name}: ") and "there is no table" not in message and "DescribeTable" in message
+    assert ("the map's is written prod.jobs" in message) == (name == "jobs")
 
 
 def test_more_environments_than_sqlite_attaches(refused):
