@@ -1,59 +1,41 @@
-/* SQLite: one in-memory database for each statement, whose virtual tables read DynamoDB's. Only a
- * SELECT of these tables can be prepared. No header of SQLite is included elsewhere in this room.
- */
+/* SQLite's virtual tables, which read DynamoDB's, and DynamoDB's functions. No header of SQLite is
+ * included in this room but by sql_module.c and sql_connection.c. */
 #ifndef DDBFS_CORE_SQL_SQL_MODULE_H
 #define DDBFS_CORE_SQL_SQL_MODULE_H
 
 #include "core/sql/sql_reads.h"
 
-/* The refusal of anything else. */
-#define SQL_MODULE_ONLY_SELECT "only SELECT runs: nothing is written, attached, loaded or set"
+struct sqlite3;
+struct sqlite3_value;
 
-struct sql_module;
-
-/* READS is borrowed; MAY_SCAN: tables that are no snapshots, too. NULL with ERR filled. */
-struct sql_module *sql_module_new(struct sql_reads *reads, bool may_scan, struct error *err);
-void sql_module_destroy(struct sql_module *module); /* NULL is fine */
-
-/* Creates TABLE, which is borrowed; or declares it again, with the columns that it has now. No
- * statement may be prepared. False with ERR filled. */
-bool sql_module_add_table(struct sql_module *module, struct sql_table *table, struct error *err);
-bool sql_module_declare_again(struct sql_module *module, struct sql_table *table,
-                              struct error *err);
-
-enum sql_module_outcome {
-    SQL_MODULE_PREPARED,
-    SQL_MODULE_NO_TABLE,  /* SQLite does not know the table NAME */
-    SQL_MODULE_NO_COLUMN, /* likewise */
-    SQL_MODULE_FAILED,
+/* The state of virtual tables, which their connection owns and shares. */
+struct sql_module {
+    struct sql_reads *reads;    /* borrowed */
+    bool may_scan;              /* tables that are no snapshots, too */
+    char *text;                 /* of the statement; owned */
+    struct arena arena;         /* of choices */
+    struct sql_table *tables;   /* borrowed */
+    struct sql_table *adding;   /* that is created */
+    struct sql_choice *choices; /* the newest first */
+    int choice_count;
+    bool needs_ids;        /* SQLite identifies rows by their numbers */
+    struct error fault;    /* of a callback of SQLite */
+    struct error refused;  /* the reason why a table can't be read; */
+    size_t refused_usable; /* the number of constraints that were usable then */
+    int64_t heap_base;     /* bytes of SQLite's heap in use before the statement */
 };
 
-/* Prepares the first statement of TEXT, in place of the one before. SIZE gets its bytes. Unless it
- * is prepared, ERR is filled. */
-enum sql_module_outcome sql_module_prepare(struct sql_module *module, struct span text,
-                                           struct buf *name, size_t *size, struct error *err);
+/* Adds the virtual tables ("USING ddbfs"), begins_with and contains to HANDLE. MODULE stays as long
+ * as HANDLE. False when memory ran out. */
+bool sql_module_register(struct sql_module *module, struct sqlite3 *handle);
 
-size_t sql_module_column_count(const struct sql_module *module);
-struct span sql_module_column_name(const struct sql_module *module, size_t column);
+/* Sets the limit of SQLite's heap: SQLite and the stored rows share one. */
+void sql_module_limit_heap(struct sql_module *module);
 
-/* Whether one reader begins once, so that its rows need not be stored. */
-bool sql_module_has_one_reader(const struct sql_module *module);
-/* Whether it calls a function that may return another value in the next pass. */
-bool sql_module_is_volatile(const struct sql_module *module);
+/* Its bytes are valid as long as those of FROM. */
+struct sql_value sql_module_read_value(struct sqlite3_value *from);
 
-enum sql_module_step { SQL_MODULE_ROW, SQL_MODULE_DONE, SQL_MODULE_STOPPED };
-
-/* The next row; VALUES are valid until the next call. SQL_MODULE_STOPPED with ERR filled, unless
- * the reads want the pass to end (is_full). */
-enum sql_module_step sql_module_step(struct sql_module *module, struct sql_value *values,
-                                     struct error *err);
-/* Makes the statement ready for another pass. */
-void sql_module_reset(struct sql_module *module);
-
-/* Calls FN for each table in the order in which SQLite reads them, with its choice and its alias.
- * False with ERR filled, or if FN returned false. */
-bool sql_module_each_choice(struct sql_module *module,
-                            bool (*fn)(void *arg, struct sql_choice *choice, const char *alias),
-                            void *arg, struct error *err);
+/* NULL: there is no such choice. */
+struct sql_choice *sql_module_find_choice(const struct sql_module *module, int number);
 
 #endif

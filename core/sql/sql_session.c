@@ -7,7 +7,7 @@
 #include "core/base/nearest.h"
 #include "core/name/names.h"
 #include "core/read/resolve.h"
-#include "core/sql/sql_module.h"
+#include "core/sql/sql_connection.h"
 
 /* Lookups that end a pass: at first few, so that a LIMIT stops it soon. */
 enum { SQL_FIRST_WANTED = 100, SQL_MOST_WANTED = 6400, SQL_MOST_NAMES = 500 };
@@ -20,9 +20,9 @@ struct sql_statement {
     struct sql_session *session; /* borrowed */
     struct tree tree;            /* the session's */
     struct sql_reads reads;
-    struct sql_module *module; /* owned */
-    struct sql_table *tables;  /* owned */
-    char *text;                /* owned */
+    struct sql_connection *connection; /* owned */
+    struct sql_table *tables;          /* owned */
+    char *text;                        /* owned */
     size_t size;
     bool names_rows;   /* the text has the word "rowid", "oid" or "_rowid_" */
     uint64_t returned; /* rows so far; */
@@ -226,7 +226,7 @@ static bool sql_statement_add(struct sql_statement *statement, struct place *pla
             return error_no_memory(err);
         }
     }
-    if (!sql_module_add_table(statement->module, table, err)) {
+    if (!sql_connection_add_table(statement->connection, table, err)) {
         sql_table_destroy(table);
         return false;
     }
@@ -389,7 +389,7 @@ static bool sql_statement_add_attribute(struct sql_statement *statement, struct 
         if (each->columns->count == before)
             continue;
         *added = true;
-        if (!sql_module_declare_again(statement->module, each, err))
+        if (!sql_connection_declare_again(statement->connection, each, err))
             return false;
     }
     return true;
@@ -444,18 +444,18 @@ static bool sql_statement_plan(struct sql_statement *statement, size_t *size, st
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     struct span text = span_of(statement->text, statement->size);
     for (unsigned i = 0; i < SQL_MOST_NAMES; i++) {
-        switch (sql_module_prepare(statement->module, text, &name, size, err)) {
-        case SQL_MODULE_PREPARED:
+        switch (sql_connection_prepare(statement->connection, text, &name, size, err)) {
+        case SQL_CONNECTION_PREPARED:
             return true;
-        case SQL_MODULE_FAILED:
+        case SQL_CONNECTION_FAILED:
             if (err->kind == ERROR_INVALID)
                 sql_statement_hint_quotes(statement, err);
             return false;
-        case SQL_MODULE_NO_TABLE:
+        case SQL_CONNECTION_NO_TABLE:
             if (!sql_statement_add_table(statement, buf_span(&name), err))
                 return false;
             break;
-        case SQL_MODULE_NO_COLUMN:
+        case SQL_CONNECTION_NO_COLUMN:
             if (!sql_statement_add_column(statement, buf_span(&name), err))
                 return false;
             break;
@@ -471,17 +471,18 @@ static bool sql_statement_refuse(struct sql_statement *statement, struct error *
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     size_t size;
     struct span text = span_of(statement->text, statement->size);
-    enum sql_module_outcome outcome =
-        sql_module_prepare(statement->module, text, &name, &size, err);
-    return outcome == SQL_MODULE_FAILED ? false
-                                        : error_set(err, ERROR_DENIED, SQL_MODULE_ONLY_SELECT);
+    enum sql_connection_outcome outcome =
+        sql_connection_prepare(statement->connection, text, &name, &size, err);
+    return outcome == SQL_CONNECTION_FAILED
+               ? false
+               : error_set(err, ERROR_DENIED, SQL_CONNECTION_ONLY_SELECT);
 }
 
 void sql_statement_end(struct sql_statement *statement)
 {
     if (!statement)
         return;
-    sql_module_destroy(statement->module);
+    sql_connection_destroy(statement->connection);
     sql_reads_clean_up(&statement->reads);
     for (struct sql_table *next, *each = statement->tables; each; each = next) {
         next = each->next;
@@ -515,8 +516,8 @@ static struct sql_statement *sql_statement_new(struct sql_session *session, stru
     if (!statement->text || !sql_reads_init(&statement->reads, &reads))
         error_no_memory(err);
     else
-        statement->module = sql_module_new(&statement->reads, options->may_scan, err);
-    if (statement->module)
+        statement->connection = sql_connection_new(&statement->reads, options->may_scan, err);
+    if (statement->connection)
         return statement;
     sql_statement_end(statement);
     return NULL;
@@ -555,12 +556,12 @@ bool sql_prepare(struct sql_session *session, struct span text, struct sql_state
 
 size_t sql_statement_columns(const struct sql_statement *statement)
 {
-    return sql_module_column_count(statement->module);
+    return sql_connection_column_count(statement->connection);
 }
 
 struct span sql_statement_name(const struct sql_statement *statement, size_t column)
 {
-    return sql_module_column_name(statement->module, column);
+    return sql_connection_column_name(statement->connection, column);
 }
 
 /* Passes. */
@@ -618,19 +619,19 @@ static bool sql_run_take_row(struct sql_run *run, struct error *err)
 static bool sql_run_pass(struct sql_run *run, struct error *err)
 {
     struct sql_statement *statement = run->statement;
-    enum sql_module_step step;
+    enum sql_connection_step step;
     bool ok = true;
     sql_reads_begin_pass(&statement->reads);
     run->rows = 0;
     run->repeated = 0;
     do {
-        step = sql_module_step(statement->module, run->values, err);
-        if (step == SQL_MODULE_ROW)
+        step = sql_connection_step(statement->connection, run->values, err);
+        if (step == SQL_CONNECTION_ROW)
             ok = sql_run_take_row(run, err);
-    } while (ok && step == SQL_MODULE_ROW && !run->is_over);
-    if (step == SQL_MODULE_STOPPED)
+    } while (ok && step == SQL_CONNECTION_ROW && !run->is_over);
+    if (step == SQL_CONNECTION_STOPPED)
         ok = statement->reads.is_full;
-    sql_module_reset(statement->module);
+    sql_connection_reset(statement->connection);
     return ok;
 }
 
@@ -685,9 +686,9 @@ bool sql_statement_run(struct sql_statement *statement, sql_row_fn *fn, void *ar
     struct sql_run run = {.statement = statement,
                           .fn = fn,
                           .arg = arg,
-                          .columns = sql_module_column_count(statement->module),
-                          .returns = !sql_module_is_volatile(statement->module),
-                          .may_stream = sql_module_has_one_reader(statement->module)};
+                          .columns = sql_connection_column_count(statement->connection),
+                          .returns = !sql_connection_is_volatile(statement->connection),
+                          .may_stream = sql_connection_has_one_reader(statement->connection)};
     bool ends = false, ok = true;
     run.values = calloc(run.columns + 1, sizeof *run.values);
     if (!run.values)
@@ -758,7 +759,7 @@ bool sql_statement_explain(struct sql_statement *statement,
 {
     struct sql_explaining explaining = {statement, fn, arg, err};
     struct sql_run run = {.statement = statement,
-                          .columns = sql_module_column_count(statement->module)};
+                          .columns = sql_connection_column_count(statement->connection)};
     if (!statement->tables)
         return true;
     run.values = calloc(run.columns + 1, sizeof *run.values);
@@ -766,8 +767,9 @@ bool sql_statement_explain(struct sql_statement *statement,
         return error_no_memory(err);
     statement->reads.is_dry = true;
     statement->reads.most_wanted = SIZE_MAX;
-    bool ok = sql_run_pass(&run, err) &&
-              sql_module_each_choice(statement->module, sql_explain_choice, &explaining, err);
+    bool ok =
+        sql_run_pass(&run, err) &&
+        sql_connection_each_choice(statement->connection, sql_explain_choice, &explaining, err);
     statement->reads.is_dry = false;
     free(run.values);
     return ok;
