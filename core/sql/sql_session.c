@@ -320,7 +320,9 @@ static bool sql_statement_refuse_table(const struct sql_statement *statement, st
     nearest_write(&near.nearest, &hint);
     *err = *why;
     err->text[0] = '\0';
-    bool is_missing = sql_is_missing(why);
+    /* A wrong setting, such as no region, is ERROR_INVALID, too. */
+    bool is_missing =
+        sql_is_missing(why) && (why->kind != ERROR_INVALID || near.same.size + hint.size > 0);
     error_add(err, "%s%.*s", is_missing ? "there is no table " : "", (int)name.size, name.data);
     if (!is_missing)
         error_add(err, ": %s", why->text);

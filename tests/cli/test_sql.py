@@ -285,6 +285,12 @@ def test_a_table_that_is_not_described_is_not_called_missing(refused, proxy, nam
     assert ("the map's is written prod.jobs" in message) == (name == "jobs")
 
 
+def test_no_region_is_not_a_missing_table(refused):
+    missing = {"AWS_REGION": None, "AWS_DEFAULT_REGION": None, "AWS_CONFIG_FILE": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true"}
+    message = refused('select * from "somebodys-Orders"', env=missing)
+    assert message.startswith("ddbfs: somebodys-Orders: no region: pass --region")
+
+
 def test_more_environments_than_sqlite_attaches(refused):
     tables = ", ".join(f'"dev-{name}".jobs' for name in "abcdefghijkl")
     assert "is one too many" in refused(f"select * from {tables}")
