@@ -113,6 +113,20 @@ static bool sql_has_word(struct span text, const char *const *names, size_t coun
     return false;
 }
 
+/* Whether the first statement of TEXT has a [ outside of texts, names and comments. SQLite takes
+ * PartiQL's a[0] for the column a under the name "0". */
+static bool sql_has_bracket(struct span text)
+{
+    while (text.size > 0 && text.data[0] != '[' && text.data[0] != ';') {
+        char c = text.data[0];
+        bool is_quote = c == '\'' || c == '"' || c == '`';
+        const char *end = is_quote ? memchr(text.data + 1, c, text.size - 1) : text.data;
+        if (!sql_skip_comment(&text))
+            text = span_from(text, end ? (size_t)(end + 1 - text.data) : text.size);
+    }
+    return text.size > 0 && text.data[0] == '[';
+}
+
 /* Tables. */
 
 struct sql_resolved {
@@ -541,6 +555,10 @@ bool sql_prepare(struct sql_session *session, struct span text, struct sql_state
                          "prompt, which ddbfs sql without a statement opens");
     if (memchr(text.data, '\0', text.size))
         return error_set(err, ERROR_INVALID, "the statement has a NUL byte");
+    if (sql_has_bracket(text))
+        return error_set(err, ERROR_INVALID,
+                         "[ is not accepted: write a list as (…), a member of a list as "
+                         "attribute ->> '$[0]', and a name in double quotes");
     struct sql_statement *statement = sql_statement_new(session, text, err);
     if (!statement)
         return false;
