@@ -12,8 +12,10 @@ const struct selection *selection_copy(const struct selection *from, struct aren
     struct cond *filter = from->filter && copy ? arena_alloc(arena, sizeof *filter) : NULL;
     if (!copy || (from->filter && (!filter || !cond_copy(from->filter, arena, filter))))
         return NULL;
-    *copy = (struct selection){
-        .filter = filter, .limit = from->limit, .begins = arena_copy(arena, from->begins)};
+    *copy = (struct selection){.filter = filter,
+                               .limit = from->limit,
+                               .begins = arena_copy(arena, from->begins),
+                               .is_quiet = from->is_quiet};
     return arena->failed ? NULL : copy;
 }
 

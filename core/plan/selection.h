@@ -10,6 +10,7 @@ struct selection {
     uint32_t limit;            /* the most items that match the filter; 0: all */
     struct span begins; /* the beginning of the wanted names; others may be returned, too, unless
                            the sort key has this beginning */
+    bool is_quiet;      /* no warning if no item matches the filter */
 };
 
 /* Copies FROM, with everything that it borrows, into ARENA; NULL for NULL, and if memory ran out.

@@ -116,7 +116,8 @@ static void listing_log_unmatched(const struct tree_listing *listing)
     const struct selection *selection = listing->place->selection;
     const struct log *log = listing->tree->log;
     size_t read = listing->stats.read;
-    if (!selection || !selection->filter || listing->matched > 0 || !listing->plan)
+    if (!selection || !selection->filter || selection->is_quiet || listing->matched > 0 ||
+        !listing->plan)
         return;
     if (read == 0)
         log_line(log, LOG_LEVEL_WARNING, "there is no item to test the filter on");

@@ -83,8 +83,12 @@ bool sql_reads_init(struct sql_reads *reads, const struct sql_reads_options *opt
 
 static void sql_rows_end_read(struct sql_rows *rows)
 {
-    if (rows->listing)
+    if (rows->listing) {
+        const struct selection *selection = rows->place->selection;
+        if (selection && selection->filter)
+            rows->choice->table->tested += tree_list_stats(rows->listing).read;
         tree_list_end(rows->listing);
+    }
     sql_scan_end(rows->scan);
     rows->listing = NULL;
     rows->scan = NULL;

@@ -267,7 +267,7 @@ struct place *sql_table_find(struct sql_table *table, const struct sql_lookup *l
         conds = of_key;
     }
     struct place *place = sql_table_place(table, lookup, conds, count, err);
-    const struct selection selection = {.filter = lookup->filter, .limit = most};
+    const struct selection selection = {.filter = lookup->filter, .limit = most, .is_quiet = true};
     bool selects = place && lookup->kind == SQL_ACCESS_QUERY && (lookup->filter || most > 0);
     if (!selects || place_select(place, &selection, true, err))
         return place;
@@ -389,7 +389,17 @@ static void sql_table_warn_column(const struct sql_table *table, size_t i, struc
 void sql_table_warn(const struct sql_table *table, struct span text,
                     void (*fn)(void *arg, const char *text), void *arg)
 {
+    CLEAN_UP(buf_clean_up) struct buf unmatched = {0};
     for (size_t i = 0; i < table->seen_count; i++)
         if (table->seen[i].used)
             sql_table_warn_column(table, i, text, fn, arg);
+    if (table->items > 0 || table->tested == 0)
+        return;
+    buf_printf(&unmatched,
+               "no item of %s satisfies the conditions, and %llu %s tested; check the names of "
+               "attributes, and the types: 5 is not '5'",
+               table->shown, (unsigned long long)table->tested,
+               table->tested == 1 ? "was" : "were");
+    if (!unmatched.failed)
+        fn(arg, buf_text(&unmatched));
 }

@@ -22,6 +22,7 @@ struct sql_table {
     struct sql_seen *seen;         /* owned; COLUMN_COUNT: what the items read so far had */
     size_t seen_count;
     uint64_t items;          /* read so far */
+    uint64_t tested;         /* by filters of lookups that have ended */
     struct arena attributes; /* of the names below */
     struct span *names;      /* owned: some attributes that items had */
     size_t name_count;
@@ -55,8 +56,9 @@ bool sql_table_note(struct sql_table *table, struct sql_row *row);
 /* Whether the statement TEXT has NAME in double quotes, so that it may be meant as a text. */
 bool sql_table_is_quoted(struct span name, struct span text);
 
-/* Calls FN for each used attribute that no item had, and for each part that hid attributes. TEXT is
- * the statement: a name that it has in double quotes may be meant as a text. */
+/* Calls FN for each used attribute that no item had, for each part that hid attributes, and if
+ * filters dropped all items. TEXT is the statement: a name that it has in double quotes may be
+ * meant as a text. */
 void sql_table_warn(const struct sql_table *table, struct span text,
                     void (*fn)(void *arg, const char *text), void *arg);
 
