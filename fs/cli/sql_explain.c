@@ -180,6 +180,8 @@ static bool sql_explain_add_json(struct sql_explanation *explanation, const stru
         json_writer_add_raw(&json, "read", buf_span(&read));
     else
         json_writer_add_string(&json, "read", buf_span(&words));
+    if (command.size > 0)
+        json_writer_add_string(&json, "aws", buf_span(&command));
     json_writer_end(&json);
     buf_add_char(&explanation->text, '\n');
     return true;

@@ -261,6 +261,9 @@ def test_a_bare_name_is_the_accounts_also_beside_a_table_of_that_name(sql, table
         ("create table x(y)", "only SELECT runs"),
         ("with x as (select 1) delete from prod.jobs", "only SELECT runs"),
         ("explain select 1", "only SELECT runs"),
+        ("select labels[0] from prod.jobs where job_id = 'x'", "[ is not accepted: write a list as (…)"),
+        ("select status from prod.jobs where job_id in ['x']", "[ is not accepted: write a list as (…)"),
+        ("select * from \"'Ords'\"", "there is no table 'Ords': names have 3 to 255 letters"),
         ("vacuum", "only SELECT runs"),
         ("select fts3_tokenizer('simple')", "only SELECT runs"),
         ("select * from prod.jobs where job_id = ?", "? is a parameter, and nothing gives it a value"),
@@ -270,6 +273,11 @@ def test_a_bare_name_is_the_accounts_also_beside_a_table_of_that_name(sql, table
 )
 def test_a_statement_is_refused_with_a_reason(refused, statement, words):
     assert words in refused(statement)
+
+
+def test_brackets_in_texts_and_comments_are_texts(ddbfs):
+    statement = "select '[0' as \"a[0]\", /* [ */ '[5]' ->> '$[0]' b -- ["
+    assert json.loads(ddbfs("sql", "--json", statement).text) == {"a[0]": "[0", "b": 5}
 
 
 def test_only_a_name_in_double_quotes_may_be_meant_as_a_text(refused):
@@ -311,6 +319,14 @@ def test_attributes_that_no_item_has(ddbfs):
     assert 'has the attribute statuss (did you mean "status"?)' in warnings("statuss")
     assert "a text is written in single quotes" in warnings('"COMPLETED"')
     assert warnings("status") == ""
+
+
+def test_conditions_that_no_item_satisfies_are_one_warning(ddbfs):
+    join = f"select count(*) from prod.jobs j join prod.shops s on s.domain = j.shop_domain || j.job_id and s.plan = 'x' where j.{BY_KEY}"
+    assert ddbfs("sql", join).stderr == ""
+    told = ddbfs("sql", f"select count(*) n from prod.jobs where {BY_KEY} and statuss = 'FAILED'").stderr
+    assert told.startswith("ddbfs: warning: no item of prod.jobs satisfies the conditions, and 40 were tested; ")
+    assert told.count("\n") == 1
 
 
 def test_a_failed_read_is_the_failure_of_the_statement(ddbfs, proxy):

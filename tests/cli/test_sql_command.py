@@ -91,6 +91,12 @@ def test_explanation_of_a_scan_has_its_limit(ddbfs, proxy):
     assert proxy.requests == []
 
 
+def test_explanation_of_a_scan_as_objects(ddbfs):
+    step, total = objects(ddbfs("sql", "--explain", "--json", "--allow-scan", "select count(*) from prod.jobs").text)
+    assert step["read"] == "Scan prod-EcomIndexerJobsTable" and step["aws"].startswith("aws dynamodb scan ")
+    assert total["total"]["bound"]["scans"] == 1
+
+
 def test_explanation_without_a_table_computes_nothing(ddbfs):
     endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"
     assert ddbfs("sql", "--explain", endless).text == "total  no request\n"
