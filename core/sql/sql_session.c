@@ -558,7 +558,7 @@ bool sql_prepare(struct sql_session *session, struct span text, struct sql_state
     if (sql_has_bracket(text))
         return error_set(err, ERROR_INVALID,
                          "[ is not accepted: write a list as (…), a member of a list as "
-                         "attribute ->> '$[0]', and a name in double quotes");
+                         "attribute ->> 0, and a name in double quotes");
     struct sql_statement *statement = sql_statement_new(session, text, err);
     if (!statement)
         return false;
