@@ -31,11 +31,9 @@ const struct command commands[] = {
      "ddbfs explain /prod/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90", explain_command,
      WORD_PATH, WORD_PATH},
     {"sql", "[--explain] [--csv|--json] [OPTION…] [STATEMENT|-]",
-     "run a SELECT, which reads tables by their keys; without one, a prompt",
-     "ddbfs sql \"select status, count(*) n from prod.jobs where platform = 'shopify' and shop_id "
-     "= "
-     "'kl7a9h55-shopify-e513a8-4' group by status\"",
-     sql_command, WORD_ANY, WORD_ANY},
+     "run a SELECT, which reads tables by their keys; alone, a prompt",
+     "ddbfs sql \"select status from prod.jobs where job_id = '1f3c…'\"", sql_command, WORD_ANY,
+     WORD_ANY},
     {"refresh", "PATH…", "drop the cached results of paths from a live mount",
      "ddbfs refresh /prod/shops", refresh_command, WORD_FILE, WORD_FILE},
     {"status", "[--json]", "list the mounts: map, start, requests and RCU of each", "ddbfs status",

@@ -216,7 +216,7 @@ def test_help_of_all(ddbfs):
     text = ddbfs("help").text
     assert text == ddbfs("--help").text
     first, some = text.split("\noptions of some commands\n")
-    assert len(first.splitlines()) <= 45 and "--map FILE" in first and "--columns" in some
+    assert len(first.splitlines()) <= 46 and "--map FILE" in first and "--columns" in some
     assert ddbfs("help", "help").text.startswith("usage: ddbfs help [COMMAND]\n")
 
 
