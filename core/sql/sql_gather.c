@@ -35,11 +35,6 @@ void sql_gather_clear(struct sql_gather *gather)
     gather->reading_count = 0;
 }
 
-bool sql_gather_is_empty(const struct sql_gather *gather)
-{
-    return list_is_empty(&gather->waiting) && list_is_empty(&gather->reading);
-}
-
 bool sql_gather_add(struct sql_gather *gather, struct sql_table *table, const struct key *key,
                     sql_gather_fn *fn, void *arg, size_t number)
 {

@@ -22,7 +22,6 @@ bool sql_gather_add(struct sql_gather *gather, struct sql_table *table, const st
                     sql_gather_fn *fn, void *arg, size_t number);
 /* Starts items that wait, as many as may be under way. False with ERR filled. */
 bool sql_gather_start(struct sql_gather *gather, struct error *err);
-bool sql_gather_is_empty(const struct sql_gather *gather);
 /* Ends all. */
 void sql_gather_clear(struct sql_gather *gather);
 
