@@ -91,8 +91,8 @@ aside() {
 programs() {
     begin=$(now)
     rm -f "$REPO/build-asan/pytest.xml"
-    # Twice as many as a small machine has cores: most tests wait for a server or a clock.
-    timeout -k 10 "$PROGRAMS_S" python3 -m pytest -q -n 4 --dist loadgroup \
+    # Three times as many as a small machine has cores: most tests wait for a server or a clock.
+    timeout -k 10 "$PROGRAMS_S" python3 -m pytest -q -n 6 --dist loadgroup \
         --junit-xml="$REPO/build-asan/pytest.xml" "$@"
     code=$?
     # The tally counts failing tests, which are status 1.
