@@ -3,7 +3,7 @@
 #ifndef DDBFS_CORE_SQL_SQL_MODULE_H
 #define DDBFS_CORE_SQL_SQL_MODULE_H
 
-#include "core/sql/sql_reads.h"
+#include "core/sql/sql_reader.h"
 
 struct sqlite3;
 struct sqlite3_value;
