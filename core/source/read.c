@@ -143,6 +143,17 @@ void read_add_attribute(struct read *read, struct span name)
     read->attributes = grown;
 }
 
+void read_set_stream(struct read *read, const struct read_stream *stream)
+{
+    read->stream = (struct read_stream){
+        .arn = arena_copy(&read->arena, stream->arn),
+        .shard = arena_copy(&read->arena, stream->shard),
+        .at = stream->at,
+        .sequence = arena_copy(&read->arena, stream->sequence),
+        .iterator = arena_copy(&read->arena, stream->iterator),
+    };
+}
+
 static bool read_has_name(const struct span *names, size_t count, struct span name)
 {
     for (size_t i = 0; i < count; i++)
@@ -199,6 +210,7 @@ struct read *read_copy(const struct read *read, const struct cond *sort)
     copy->once = read->once;
     copy->segment = read->segment;
     copy->segments = read->segments;
+    read_set_stream(copy, &read->stream);
     for (size_t i = 0; i < read->key_count; i++)
         read_add_key(copy, &read->keys[i]);
     for (size_t i = 0; i < read->where_count; i++)
@@ -301,9 +313,13 @@ void read_identity(const struct read *read, struct buf *out)
     buf_add_text(out, read->consistent ? "!" : " ");
     buf_add_text(out, read->ties ? "=" : " ");
     buf_add_text(out, read->counts ? "#" : " ");
-    const uint64_t numbers[] = {read->limit, read->segment, read->segments};
+    const uint64_t numbers[] = {read->limit, read->segment, read->segments, read->stream.at};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         buf_add_char(out, ' ');
         buf_add_number(out, numbers[i]);
     }
+    const struct span texts[] = {read->stream.arn, read->stream.shard, read->stream.sequence,
+                                 read->stream.iterator};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        read_add_sized(out, texts[i]);
 }
