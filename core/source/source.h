@@ -41,6 +41,10 @@ struct table_info {
     int64_t created_ms;       /* since 1970; 0 if not stated */
     struct span status;       /* "ACTIVE", "CREATING", …; empty if not stated */
     struct span billing_mode; /* "PAY_PER_REQUEST", "PROVISIONED"; empty if not stated */
+    bool stream_enabled;
+    struct span stream_arn;  /* of the latest stream, which outlives its end; empty: none */
+    struct span stream_view; /* "KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"; empty
+                              * if not stated, as of a stream that ended */
 };
 
 /* The owner of a page's memory. */
