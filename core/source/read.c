@@ -298,6 +298,18 @@ static void read_add_sorted(struct buf *out, size_t count, const struct read *re
     buf_add_char(out, ')');
 }
 
+/* Nothing for a Read of no stream: recordings have the identities of others. */
+static void read_add_stream(struct buf *out, const struct read_stream *stream)
+{
+    const struct span texts[] = {stream->arn, stream->shard, stream->sequence, stream->iterator};
+    if (stream->arn.size == 0 && stream->iterator.size == 0)
+        return;
+    buf_add_char(out, ' ');
+    buf_add_number(out, stream->at);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        read_add_sized(out, texts[i]);
+}
+
 void read_identity(const struct read *read, struct buf *out)
 {
     buf_add_number(out, read->kind);
@@ -313,13 +325,10 @@ void read_identity(const struct read *read, struct buf *out)
     buf_add_text(out, read->consistent ? "!" : " ");
     buf_add_text(out, read->ties ? "=" : " ");
     buf_add_text(out, read->counts ? "#" : " ");
-    const uint64_t numbers[] = {read->limit, read->segment, read->segments, read->stream.at};
+    const uint64_t numbers[] = {read->limit, read->segment, read->segments};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         buf_add_char(out, ' ');
         buf_add_number(out, numbers[i]);
     }
-    const struct span texts[] = {read->stream.arn, read->stream.shard, read->stream.sequence,
-                                 read->stream.iterator};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        read_add_sized(out, texts[i]);
+    read_add_stream(out, &read->stream);
 }

@@ -10,9 +10,10 @@ enum change_kind { CHANGE_INSERT, CHANGE_MODIFY, CHANGE_REMOVE };
 /* Borrowed from the response with the record. */
 struct change {
     enum change_kind kind;
-    bool is_expired;      /* of CHANGE_REMOVE: the service deleted the item because of its TTL */
-    struct json keys;     /* the typed key of the item in its table */
-    struct json before;   /* the typed item; absent: it did not exist, or the stream has no old images */
+    bool is_expired;  /* of CHANGE_REMOVE: the service deleted the item because of its TTL */
+    struct json keys; /* the typed key of the item in its table */
+    struct json
+        before; /* the typed item; absent: it did not exist, or the stream has no old images */
     struct json after;    /* the same of the new image */
     int64_t at_ms;        /* wall time, as the stream states it: to the second, or to the minute */
     struct span sequence; /* its number: larger than those of earlier changes of the same shard */
@@ -28,7 +29,8 @@ const char *change_word(enum change_kind kind);
 bool change_read(struct json record, struct change *out, struct error *err);
 
 /* An order of two sequence numbers of one shard, which are integers of any length; 0 when they are
- * equal. Texts that are no integers are only compared for equality: the order is 1 if they differ. */
+ * equal. Texts that are no integers are only compared for equality: the order is 1 if they differ.
+ */
 int change_order(struct span a, struct span b);
 
 #endif

@@ -41,17 +41,20 @@ struct follower_options {
     struct loop *loop;
     struct source *source; /* the follower holds a reference */
     const char *table;     /* copied */
-    struct payer *payer;   /* charged with each request; the follower holds a reference; may be NULL */
+    struct payer
+        *payer; /* charged with each request; the follower holds a reference; may be NULL */
     const struct log *log; /* may be NULL */
     enum follow_from from;
-    int64_t since_ms;      /* of FOLLOW_SINCE; wall time */
-    int64_t poll_least_ms; /* the time between two polls of a shard after a change; it doubles with */
-    int64_t poll_most_ms;  /* each poll without changes, up to POLL_MOST_MS */
+    int64_t since_ms; /* of FOLLOW_SINCE; wall time */
+    int64_t
+        poll_least_ms; /* the time between two polls of a shard after a change; it doubles with */
+    int64_t poll_most_ms; /* each poll without changes, up to POLL_MOST_MS */
     const struct follower_ops *ops;
     void *arg;
 };
 
-/* Starts following: the table's description has the stream. No function of OPS is called from within. NULL when memory ran out. */
+/* Starts following: the table's description has the stream. No function of OPS is called from
+ * within. NULL when memory ran out. */
 struct follower *follower_new(const struct follower_options *options);
 void follower_destroy(struct follower *follower); /* NULL is fine */
 
