@@ -22,12 +22,12 @@ void live_memory_destroy(struct live_memory *memory); /* NULL is fine */
 /* Drops everything. */
 void live_memory_clear(struct live_memory *memory);
 
-/* Whether the item of KEY (live_schema_write_key) is known, from a time after SINCE_MS. ROW gets a
- * reference, or NULL if the item does not exist. */
-bool live_memory_find_item(struct live_memory *memory, struct span key, int64_t since_ms,
+/* Whether the item of KEY is known, from a time after SINCE_MS, by itself or in the result of a
+ * query. ROW gets a reference, or NULL if the item does not exist. */
+bool live_memory_find_item(struct live_memory *memory, const struct key *key, int64_t since_ms,
                            struct live_row **row);
-/* Stores that the item of KEY is TEXT (typed JSON), or with an empty TEXT that it does not exist,
- * as read at AT_MS. Without memory for it nothing is stored. */
+/* Stores that the item of KEY (live_schema_write_key) is TEXT (typed JSON), or with an empty TEXT
+ * that it does not exist, as read at AT_MS. Without memory for it nothing is stored. */
 void live_memory_store_item(struct live_memory *memory, struct span key, struct span text,
                             int64_t at_ms);
 
