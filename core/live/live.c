@@ -41,7 +41,7 @@ struct live_call {
     struct loop_timer *timer; /* before the next page */
     struct json *left;        /* owned; of INNER's page, the items that were not delivered before */
     /* Of LIVE_COLLECTS: */
-    struct live_query *query; /* owned; of a query, what came so far */
+    struct live_query *query; /* owned; of a query, the rows so far */
     bool *came;               /* owned; of a read by keys, those whose items came */
 };
 

@@ -1,5 +1,5 @@
-/* What the Reads of one table returned, kept up to date by the table's changes: items by their
- * keys, and results of queries. */
+/* The results of the Reads of one table, kept up to date by the table's changes: items by their
+ * keys, and rows of queries. */
 #ifndef DDBFS_CORE_LIVE_LIVE_MEMORY_H
 #define DDBFS_CORE_LIVE_LIVE_MEMORY_H
 
@@ -37,7 +37,7 @@ const struct live_query *live_memory_find_query(struct live_memory *memory, cons
 /* Takes over QUERY, which was read at AT_MS. */
 void live_memory_store_query(struct live_memory *memory, struct live_query *query, int64_t at_ms);
 
-/* Changes all that shows the item of IMAGE. What can't be changed is dropped. */
+/* Changes all that shows the item of IMAGE. Entries that can't be changed are dropped. */
 void live_memory_apply(struct live_memory *memory, const struct live_image *image);
 
 struct live_memory_stats {

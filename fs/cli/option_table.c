@@ -496,7 +496,7 @@ const struct option option_table[] = {
      .help = "the most RCU of a program and its children; further reads fail with EDQUOT"},
     {.name = "live",
      FLAG(live),
-     .commands = "mount",
+     .commands = "mount policy",
      .help = "follow the streams of the tables that are read: results are used again until their "
              "items change"},
     {.name = "stale-if-error",
