@@ -1,6 +1,6 @@
 """The recording proxy between a client under test and a server.
 
-It verifies every signature, records every request, lets through the eight reading operations and
+It verifies every signature, records every request, lets through the nine reading operations and
 no other (a Scan where a test allows it), and makes faults on demand. A forbidden operation is refused, and kept in VIOLATIONS for
 the end of the test and of the whole run.
 """
@@ -19,6 +19,7 @@ ALLOWED = {"GetItem", "BatchGetItem", "Query", "DescribeTable", "ListTables"} | 
     "DescribeTimeToLive",
     "ListBackups",
     "DescribeContinuousBackups",
+    "TransactGetItems",
 }
 TARGET = "DynamoDB_20120810."
 
@@ -78,17 +79,24 @@ def units_of(answer):
     return sum(each["CapacityUnits"] for each in (told if isinstance(told, list) else [told]))
 
 
+def parts_of(body):
+    """The items of a transaction."""
+    return [each["Get"] for each in (body or {}).get("TransactItems", [])]
+
+
 def table_of(body):
-    """The table a request names; the first one of a batch."""
+    """The table a request names; the first one of a batch or a transaction."""
     if not body:
         return None
-    return body.get("TableName") or next(iter(body.get("RequestItems", {})), None)
+    several = [*body.get("RequestItems", {}), *(each["TableName"] for each in parts_of(body))]
+    return body.get("TableName") or next(iter(several), None)
 
 
 def keys_of(body):
     """The keys of the records that a request names, of one or of many."""
     batch = (body or {}).get("RequestItems", {}).values()
     keys = [key for wanted in batch for key in wanted.get("Keys", [])]
+    keys += [each["Key"] for each in parts_of(body)]
     return keys or [key for key in [(body or {}).get("Key")] if key]
 
 
