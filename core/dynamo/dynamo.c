@@ -411,21 +411,24 @@ static bool dynamo_retry_round(struct dynamo_call *call)
 }
 
 /* A transaction that met another request's write is repeated until the deadline, each time after a
- * longer delay. No quota pays for it: the service has not failed. False if it is not repeated. */
+ * longer delay. No quota pays for it: the service has not failed. ERR is stored, for the case that
+ * the deadline passes. False if it is not repeated. */
 static bool dynamo_retry_conflict(struct dynamo_call *call, const struct error *err, unsigned tries)
 {
     if (strcmp(err->code, REFUSAL_CONFLICT_CODE) != 0)
         return false;
     call->doubted += tries * call->most;
     call->conflicts++;
+    call->why = *err;
     return !call->base.read->once &&
            dynamo_wait_for_round(call, retry_backoff_ms(call->retry, false, call->conflicts));
 }
 
-/* ERR counts the requests of its exchange. If conflicts came before, it also counts theirs. */
+/* ERR counts the requests of its exchange. If conflicts came before, theirs are counted, too, and a
+ * deadline that passes is the end of the last one. */
 static void dynamo_fail_after(struct dynamo_call *call, const struct error *err)
 {
-    struct error why = *err;
+    struct error why = call->conflicts > 0 && err->kind == ERROR_TIMED_OUT ? call->why : *err;
     if (call->conflicts > 0 && call->requests > 1)
         error_add(&why, " (%u requests in all)", call->requests);
     dynamo_fail(call, &why);

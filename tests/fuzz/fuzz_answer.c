@@ -38,7 +38,8 @@ static struct read *read_for(enum dynamo_op op)
                                            [DYNAMO_LIST_TABLES] = READ_TABLES,
                                            [DYNAMO_DESCRIBE_TIME_TO_LIVE] = READ_EXPIRY,
                                            [DYNAMO_LIST_BACKUPS] = READ_BACKUPS,
-                                           [DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS] = READ_RECOVERY};
+                                           [DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS] = READ_RECOVERY,
+                                           [DYNAMO_TRANSACT_GET_ITEMS] = READ_TOGETHER};
     struct value text = {.type = VALUE_S, .bytes = SPAN_LITERAL("a")};
     struct key key = {.attributes = {{SPAN_LITERAL("pk"), text}}, .count = 1};
     struct cond cond = {.attribute = SPAN_LITERAL("pk"), .op = COND_EQ, .value = text};
@@ -48,6 +49,8 @@ static struct read *read_for(enum dynamo_op op)
         read_add_key(read, &key);
     if (kinds[op] == READ_QUERY)
         read_add_where(read, &cond);
+    if (kinds[op] == READ_TOGETHER)
+        read_add_part(read, read_for(DYNAMO_GET_ITEM));
     require(!read_failed(read));
     return read;
 }
@@ -68,8 +71,8 @@ static void resume(const struct read *read, const struct answer *answer)
 
 static void use_answer(const struct answer *answer)
 {
-    for (size_t i = 0; i < answer->item_count; i++)
-        require(json_is(answer->items[i], JSON_OBJECT));
+    for (size_t i = 0; i < answer->item_count; i++) /* of a transaction one may be absent */
+        require(!json_present(answer->items[i]) || json_is(answer->items[i], JSON_OBJECT));
     for (size_t i = 0; i < answer->name_count; i++)
         require(answer->names[i].data != NULL);
     require(!answer->table || answer->table->keys.partition_count > 0);

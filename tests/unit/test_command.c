@@ -277,6 +277,25 @@ static void test_tables(void)
                   "aws dynamodb describe-continuous-backups --table-name T --region r");
 }
 
+static void test_keys_of_a_transaction_may_be_the_shells(void)
+{
+    static const char *const keys[] = {NULL, "\"$key2\""};
+    struct source_command how = {
+        .options = " --region r", .keys = keys, .choose = ".[0].Item", .flags = "-c"};
+    struct read *read = new_read(READ_TOGETHER, "T", NULL);
+    for (int i = 0; i < 2; i++) {
+        struct read *part = new_read(READ_ITEMS, i ? "U" : "T", NULL);
+        add_key(part, i ? "unknown" : "it's");
+        read_add_part(read, part);
+    }
+    check_command(read, &how,
+                  "aws dynamodb transact-get-items --transact-items "
+                  "'[{\"Get\":{\"TableName\":\"T\",\"Key\":{\"pk\":{\"S\":\"it'\\''s\"},"
+                  "\"sk\":{\"N\":\"7\"}}}},"
+                  "{\"Get\":{\"TableName\":\"U\",\"Key\":'\"$key2\"'}}]' --region r | jq -c "
+                  "'.Responses | .[0].Item'");
+}
+
 static void test_a_nested_command_gives_the_key(void)
 {
     CLEAN_UP(buf_clean_up) struct buf out = {0};
@@ -306,6 +325,7 @@ static const struct check_test tests[] = {
      test_a_limit_is_not_told_where_items_are_sifted_out},
     {"a_strange_table_is_quoted", test_a_strange_table_is_quoted},
     {"tables", test_tables},
+    {"keys_of_a_transaction_may_be_the_shells", test_keys_of_a_transaction_may_be_the_shells},
     {"a_nested_command_gives_the_key", test_a_nested_command_gives_the_key},
 };
 

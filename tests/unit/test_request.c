@@ -254,7 +254,34 @@ static void the_set_of_operations_is_closed(void)
     CHECK_TEXT(dynamo_op_name(DYNAMO_LIST_BACKUPS), "ListBackups");
     CHECK_TEXT(dynamo_op_name(DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS), "DescribeContinuousBackups");
     CHECK_TEXT(dynamo_op_name(DYNAMO_SCAN), "Scan");
-    CHECK_INT(DYNAMO_OPS, 9);
+    CHECK_TEXT(dynamo_op_name(DYNAMO_TRANSACT_GET_ITEMS), "TransactGetItems");
+    CHECK_INT(DYNAMO_OPS, 10);
+}
+
+static struct read *part(const char *table, const char *pk)
+{
+    struct read *read = read_new(READ_ITEMS, table, NULL);
+    add_key(read, pk, NULL);
+    return read;
+}
+
+/* A transaction has no ConsistentRead, and no permission of its own. */
+static void items_of_one_moment_have_a_projection_each(void)
+{
+    struct read *read = read_new(READ_TOGETHER, "t", NULL), *other = part("u", "b");
+    read_add_part(read, part("t", "a"));
+    read_add_attribute(other, SPAN_LITERAL("x"));
+    other->consistent = true;
+    read_add_part(read, other);
+    CHECK_INT(request_op(read), DYNAMO_TRANSACT_GET_ITEMS);
+    CHECK_INT(dynamo_op_permission(DYNAMO_TRANSACT_GET_ITEMS), DYNAMO_GET_ITEM);
+    CHECK_INT(dynamo_op_permission(DYNAMO_QUERY), DYNAMO_QUERY);
+    check_body(read,
+               "{\"TransactItems\":[{\"Get\":{\"TableName\":\"t\",\"Key\":{\"pk\":{\"S\":\"a\"}}}},"
+               "{\"Get\":{\"TableName\":\"u\",\"Key\":{\"pk\":{\"S\":\"b\"}},"
+               "\"ProjectionExpression\":\"#n0, #n1\","
+               "\"ExpressionAttributeNames\":{\"#n0\":\"x\",\"#n1\":\"pk\"}}}],"
+               "\"ReturnConsumedCapacity\":\"TOTAL\"}");
 }
 
 static void what_is_only_counted_does_not_come(void)
@@ -288,5 +315,6 @@ static const struct check_test tests[] = {
     {"a segment of a table is scanned for keys", a_segment_of_a_table_is_scanned_for_keys},
     {"each page of a sample has its limit", each_page_of_a_sample_has_its_limit},
     {"the set of operations is closed", the_set_of_operations_is_closed},
+    {"items of one moment have a projection each", items_of_one_moment_have_a_projection_each},
 };
 CHECK_MAIN(tests)
