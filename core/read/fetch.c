@@ -301,6 +301,8 @@ static bool fetch_set_miss(const struct place *place, const char *text, struct e
 {
     CLEAN_UP(buf_clean_up) struct buf hint = {0};
     near_miss_write(place, &hint);
+    if (hint.failed)
+        return error_no_memory(err);
     return error_set(err, ERROR_NOT_FOUND, "%s%s%s", text, hint.size ? "; " : "", buf_text(&hint));
 }
 
@@ -331,6 +333,8 @@ static bool fetch_set_miss_by_key(const struct place *place, const struct plan *
     CLEAN_UP(buf_clean_up) struct buf text = {0}, words = {0};
     key_write_words(key, &words);
     buf_printf(&text, "%s has no item with %s", plan->table_name, buf_text(&words));
+    if (words.failed || text.failed)
+        return error_no_memory(err);
     return fetch_set_miss(place, buf_text(&text), err);
 }
 
