@@ -59,7 +59,7 @@ static void refusal_write_others(const struct read *read, struct json reasons, s
         buf_printf(out, " and %zu more", count - MOST_SHOWN);
 }
 
-/* The reasons of one kind, of which FIRST is the number and REASON the first one. */
+/* Fills ERR for the reasons of KIND; the first one is REASON, of part FIRST. */
 static void refusal_set_cancellation(const struct read *read, struct json reasons, size_t first,
                                      struct json reason, enum cancellation kind, struct error *err)
 {

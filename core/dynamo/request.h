@@ -78,8 +78,8 @@ struct request {
 /* READ must outlive the request, which is to be cleaned up in either case.
  * False when memory ran out. */
 bool request_init(struct request *request, const struct read *read);
-/* The same of a READ_TOGETHER of which some keys are not known: KEYS has for each part a JSON text
- * in place of its key, or NULL. */
+/* The same of a READ_TOGETHER whose keys may be unknown: KEYS has for each part a JSON text in
+ * place of its key, or NULL. */
 bool request_init_together(struct request *request, const struct read *read,
                            const char *const *keys);
 void request_clean_up(struct request *request);

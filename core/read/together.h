@@ -37,12 +37,12 @@ struct together *together_start(const struct tree *tree, struct together_item *i
                                 together_done_fn *done, void *arg);
 
 /* Appends the parts of the way to PLACE that do not belong to the moment: "its key was found …".
- * False, with OUT unchanged, if there are none. */
+ * False, with OUT unchanged, if all of it does. */
 bool together_note(const struct place *place, struct buf *out);
 
 /* The Read of COUNT items by KEYS; a key of no attributes is not known. PART_OF gets the number of
- * each item's part, from 1 on: equal keys share one. Items whose IS_LEFT_OUT (NULL: none) is true
- * have none, 0. NULL with ERR filled if memory ran out. */
+ * each item's part, from 1 on: equal keys share one. An item whose IS_LEFT_OUT (NULL: of no item)
+ * is true has part 0. NULL with ERR filled if memory ran out. */
 struct read *together_make_read(const struct together_item *items, const struct key *keys,
                                 const bool *is_left_out, size_t count, size_t *part_of,
                                 struct error *err);

@@ -8,7 +8,7 @@
 /* A path on its way to its place. */
 struct together_resolution {
     struct together_paths *found;
-    struct error why; /* with a kind: it has none */
+    struct error why; /* with a kind: there is no place */
 };
 
 static void together_paths_arrive(struct together_paths *found)
@@ -137,8 +137,8 @@ int together_paths_check(const struct options *options, int count, const char *c
     if (count <= TOGETHER_MOST)
         return EXIT_SUCCESS;
     snprintf(text, sizeof text,
-             "--together reads at most %d items, and %d paths are named; read them in parts, each "
-             "of which has a moment of its own",
+             "--together reads at most %d items, and %d paths are named; read fewer: another "
+             "request has another moment",
              TOGETHER_MOST, count);
     return app_usage(text, command);
 }

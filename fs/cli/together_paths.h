@@ -20,8 +20,8 @@ struct together_paths {
  * To be cleaned up in either case. */
 bool together_paths_find(struct together_paths *found, struct app *app, char **paths, size_t count,
                          bool follows);
-/* Reads them. A note on standard error names each path of which a part is not of the moment. False
- * after a message: none was read. */
+/* Reads them. A note on standard error names each path that is not wholly of the
+ * moment. False after a message: no item was read. */
 bool together_paths_read(struct together_paths *found);
 void together_paths_clean_up(struct together_paths *found);
 
