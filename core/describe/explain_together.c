@@ -114,27 +114,45 @@ static bool explain_together_init(struct explain_together *all, struct error *er
     return !all->command.failed || error_no_memory(err);
 }
 
-/* The query that finds the key of item I; nothing if the path has the key. */
-static void explain_together_write_query(const struct explain_together *all, size_t i,
-                                         struct buf *out)
+/* What is written about one item. An empty text is left out. */
+struct explain_together_words {
+    struct buf query;  /* which finds its key */
+    struct buf note;   /* the parts of its way that are not of the moment */
+    struct buf origin; /* its snapshot */
+};
+
+static void explain_together_clean_up_words(struct explain_together_words *words)
 {
-    const struct plan *plan = explain_together_plan(all, i);
-    if (plan->query)
-        read_write_words(plan->query, KEYS_OF_READ, out);
+    buf_clean_up(&words->query);
+    buf_clean_up(&words->note);
+    buf_clean_up(&words->origin);
 }
 
-static void explain_together_write_origin(const struct explain_together *all, size_t i,
-                                          struct buf *out)
+/* Marks OUT as failed if memory ran out. */
+static void explain_together_find_words(const struct explain_together *all, size_t i,
+                                        struct explain_together_words *words, struct buf *out)
 {
+    const struct place *place = all->items[i].place;
+    const struct plan *plan = explain_together_plan(all, i);
     const struct moments *moments = all->tree->names.moments;
-    if (all->items[i].place->is_snapshot && moments)
-        moments->write_origin(moments->arg, all->items[i].place, out);
+    if (plan->query)
+        read_write_words(plan->query, KEYS_OF_READ, &words->query);
+    together_note(place, &words->note);
+    if (place->is_snapshot && moments)
+        moments->write_origin(moments->arg, place, &words->origin);
+    out->failed |= words->query.failed || words->note.failed || words->origin.failed;
+}
+
+static void explain_together_write_line(const char *head, const struct buf *text, struct buf *out)
+{
+    if (text->size)
+        buf_printf(out, "%s%s\n", head, buf_text(text));
 }
 
 static void explain_together_write_item(const struct explain_together *all, size_t i,
                                         struct buf *out)
 {
-    CLEAN_UP(buf_clean_up) struct buf query = {0}, note = {0}, origin = {0};
+    CLEAN_UP(explain_together_clean_up_words) struct explain_together_words words = {0};
     const struct place *place = all->items[i].place;
     buf_printf(out, "%s\n", all->items[i].path);
     for (size_t k = 0; k < place->bindings.count; k++) {
@@ -142,15 +160,10 @@ static void explain_together_write_item(const struct explain_together *all, size
         json_write_string(out, place->bindings.items[k].value);
         buf_add_char(out, '\n');
     }
-    explain_together_write_query(all, i, &query);
-    explain_together_write_origin(all, i, &origin);
-    if (query.size)
-        buf_printf(out, "first  %s\n", buf_text(&query));
-    if (together_note(place, &note))
-        buf_printf(out, "note   %s\n", buf_text(&note));
-    if (origin.size)
-        buf_printf(out, "from   %s\n", buf_text(&origin));
-    out->failed |= query.failed || note.failed || origin.failed;
+    explain_together_find_words(all, i, &words, out);
+    explain_together_write_line("first  ", &words.query, out);
+    explain_together_write_line("note   ", &words.note, out);
+    explain_together_write_line("from   ", &words.origin, out);
 }
 
 static double explain_together_price(const struct explain_together *all)
@@ -183,10 +196,17 @@ static void explain_together_write_text(const struct explain_together *all, stru
     out->failed |= exception.failed || paid.failed;
 }
 
+static void explain_together_add_text(const char *name, const struct buf *text,
+                                      struct json_writer *json)
+{
+    if (text->size)
+        json_writer_add_string(json, name, buf_span(text));
+}
+
 static void explain_together_add_item(const struct explain_together *all, size_t i,
                                       struct json_writer *json)
 {
-    CLEAN_UP(buf_clean_up) struct buf query = {0}, note = {0}, origin = {0};
+    CLEAN_UP(explain_together_clean_up_words) struct explain_together_words words = {0};
     const struct place *place = all->items[i].place;
     json_writer_begin_object(json, NULL, JSON_LINES);
     json_writer_add_text(json, "path", all->items[i].path);
@@ -195,16 +215,11 @@ static void explain_together_add_item(const struct explain_together *all, size_t
         json_writer_add_string(json, place->bindings.items[k].param,
                                place->bindings.items[k].value);
     json_writer_end(json);
-    explain_together_write_query(all, i, &query);
-    explain_together_write_origin(all, i, &origin);
-    if (query.size)
-        json_writer_add_string(json, "first", buf_span(&query));
-    if (together_note(place, &note))
-        json_writer_add_string(json, "note", buf_span(&note));
-    if (origin.size)
-        json_writer_add_string(json, "snapshot", buf_span(&origin));
+    explain_together_find_words(all, i, &words, json->out);
+    explain_together_add_text("first", &words.query, json);
+    explain_together_add_text("note", &words.note, json);
+    explain_together_add_text("snapshot", &words.origin, json);
     json_writer_end(json);
-    json->out->failed |= query.failed || note.failed || origin.failed;
 }
 
 static void explain_together_write_json(const struct explain_together *all, struct buf *out)

@@ -1,11 +1,20 @@
 /* ddbfs explain [--json] PATH…: the requests of a path, without reading an item. */
 #include "core/describe/explain.h"
-#include "core/describe/explain_together.h"
 
 #include "core/base/printable.h"
+#include "core/describe/explain_together.h"
 #include "core/json/json.h"
 #include "fs/cli/path_queue.h"
 #include "fs/cli/together_paths.h"
+
+static void explain_command_add_safely(const struct app *app, const struct buf *text,
+                                       struct buf *safe)
+{
+    if (app->options->json)
+        json_add_printable(safe, buf_span(text));
+    else
+        printable_add_lines(safe, buf_span(text));
+}
 
 static void explain_command_start(struct path_turn *turn)
 {
@@ -14,10 +23,7 @@ static void explain_command_start(struct path_turn *turn)
     CLEAN_UP(buf_clean_up) struct buf text = {0}, safe = {0};
     bool ok = explain_write(&app->tree, turn->place, span_text(turn->path), app->options->json,
                             &text, &why);
-    if (app->options->json)
-        json_add_printable(&safe, buf_span(&text));
-    else
-        printable_add_lines(&safe, buf_span(&text));
+    explain_command_add_safely(app, &text, &safe);
     if (ok)
         turn_print(turn, buf_span(&safe));
     turn_end(turn, ok ? NULL : &why);
@@ -30,10 +36,7 @@ static void explain_command_write_together(struct together_paths *found)
     CLEAN_UP(buf_clean_up) struct buf text = {0}, safe = {0};
     bool ok = explain_together_write(&app->tree, found->items, found->count, app->options->json,
                                      &text, &why);
-    if (app->options->json)
-        json_add_printable(&safe, buf_span(&text));
-    else
-        printable_add_lines(&safe, buf_span(&text));
+    explain_command_add_safely(app, &text, &safe);
     if (ok)
         fwrite(safe.data, 1, safe.size, stdout);
     else
