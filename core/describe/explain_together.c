@@ -114,7 +114,7 @@ static bool explain_together_init(struct explain_together *all, struct error *er
     return !all->command.failed || error_no_memory(err);
 }
 
-/* What is written about one item. An empty text is left out. */
+/* The texts about one item. An empty one is left out. */
 struct explain_together_words {
     struct buf query;  /* which finds its key */
     struct buf note;   /* the parts of its way that are not of the moment */
