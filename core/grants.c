@@ -175,7 +175,7 @@ static void grants_grant_all_tables(struct granted *granted, bool scan)
         if (dynamo_op_is_of_account((enum dynamo_op)op))
             grants_grant(granted, (enum dynamo_op)op, NULL, NULL);
         else if (op != DYNAMO_SCAN || scan)
-            grants_add(granted->policy, (enum dynamo_op)op, buf_span(&any));
+            grants_add(granted->policy, dynamo_op_permission((enum dynamo_op)op), buf_span(&any));
     granted->policy->failed |= any.failed;
 }
 

@@ -185,6 +185,15 @@ def limit_ends_a_listing(bench):
     assert bench.text("ls", "--limit", "2", SHOP).split("\n")[:-1] == whole[:2] != whole[:-1]
 
 
+@effect_of("--together")
+def together_is_one_request(bench):
+    bench.text("cat", SETTINGS, f"{SHOP}/API_KEY")
+    assert "TransactGetItems" not in bench.proxy.ops
+    bench.proxy.clear()
+    bench.text("cat", "--together", SETTINGS, f"{SHOP}/API_KEY")
+    assert bench.proxy.ops == ["TransactGetItems"]
+
+
 @effect_of("--suffix")
 def suffix_ends_names(bench):
     assert "SETTINGS.json\n" in bench.text("--suffix", ".json", "ls", SHOP)
