@@ -1,6 +1,7 @@
 #include "core/live/live.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/live/live_page.h"
 #include "core/live/live_table.h"
@@ -15,6 +16,7 @@ struct live {
     struct live_context context;
     struct live_budget budget;
     struct dict tables; /* of struct live_table, owned */
+    uint64_t reused;    /* Reads that needed no request */
 };
 
 enum live_call_state {
@@ -417,8 +419,10 @@ static bool live_start(struct source_call *base)
     live_table_touch(call->table);
     bool known = live_table_is_current(call->table, &call->lag_ms) &&
                  (read->kind == READ_ITEMS ? live_find_items(call) : live_find_query(call));
-    if (known)
+    if (known) {
+        live_of(call)->reused += call->is_complete || read->kind == READ_QUERY;
         return live_answer_later(call);
+    }
     live_drop_rows(call);
     return live_pass_on(call);
 }
@@ -501,6 +505,30 @@ static void live_present(const struct source *source, const char *name, struct s
     out->lag_ms += RESULT_TTL_MS;
 }
 
+static void live_add_table_stats(const struct live_table *table, struct source_live *sum)
+{
+    struct source_present now;
+    live_table_present(table, &now);
+    if (table->state == LIVE_RESTS)
+        return;
+    sum->tables++;
+    sum->late += strcmp(now.state, "live") != 0;
+    if (table->state == LIVE_FOLLOWS && now.lag_ms > sum->lag_ms)
+        sum->lag_ms = now.lag_ms;
+}
+
+static void live_add_stats(const struct source *source, struct source_stats *sum)
+{
+    const struct live *live = (const struct live *)source;
+    for (size_t i = 0; i < live->tables.chain_count; i++)
+        for (struct dict_node *node = live->tables.chains[i]; node; node = node->next)
+            live_add_table_stats((const struct live_table *)node, &sum->live);
+    sum->live.bytes += live->budget.used;
+    sum->live.reused += live->reused;
+    sum->live.changes += live->context.changes;
+    sum->live.gaps += live->context.gaps;
+}
+
 static const struct source_ops live_ops = {
     .layer = SOURCE_LIVE,
     .call_size = sizeof(struct live_call),
@@ -509,6 +537,7 @@ static const struct source_ops live_ops = {
     .read_all = live_read_all,
     .end = live_end,
     .destroy = live_destroy,
+    .add_stats = live_add_stats,
     .ttl_ms = live_ttl_ms,
     .present = live_present,
 };

@@ -21,8 +21,8 @@ struct live_schema {
     struct dict_seed seed; /* of the hashes of keys */
 };
 
-/* Copies the keys and indexes of INFO. SCHEMA is to be cleaned up in either case. False when memory ran
- * out. */
+/* Copies the keys and indexes of INFO. SCHEMA is to be cleaned up in either case. False when memory
+ * ran out. */
 bool live_schema_init(struct live_schema *schema, const struct table_info *info);
 void live_schema_clean_up(struct live_schema *schema);
 

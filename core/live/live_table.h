@@ -27,7 +27,7 @@ struct live_context {
     const struct log *log; /* may be NULL */
     struct live_budget *budget;
     int64_t settle_ms;                /* see struct live_options */
-    uint64_t requests, changes, gaps; /* so far */
+    uint64_t changes, gaps; /* so far */
 };
 
 struct live_table {

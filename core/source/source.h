@@ -133,6 +133,14 @@ struct source_stats {
     uint64_t hedged;     /* requests that were sent twice because the response was late */
     uint64_t hedges_won; /* of these, those whose second response came first */
     uint64_t parallel;   /* queries that were read in ranges */
+    struct source_live { /* of streams that are followed */
+        uint64_t tables; /* now */
+        uint64_t late;   /* of these, those whose results are not used: they begin, lag or are lost */
+        int64_t lag_ms;  /* the greatest */
+        uint64_t bytes;  /* of stored results, now */
+        uint64_t reused; /* Reads that needed no request */
+        uint64_t changes, gaps;
+    } live;
 };
 
 /* Where the keys of a Read by keys come from. A Read whose keys are not known yet holds one all
