@@ -8,6 +8,7 @@
 
 enum {
     REUSED_MS = 60 * 60 * 1000, /* a result is read again after an hour */
+    SHORT_MS = 60 * 1000,       /* after an entry was dropped for lack of room */
     RESULT_TTL_MS = 500,        /* of a result that readers store: then it is taken from here */
 };
 
@@ -17,6 +18,7 @@ struct live {
     struct live_budget budget;
     struct dict tables; /* of struct live_table, owned */
     uint64_t reused;    /* Reads that needed no request */
+    int64_t short_ms;   /* when there was not room for all results; INT64_MIN: never */
 };
 
 enum live_call_state {
@@ -223,7 +225,9 @@ static void live_store_query(struct live_call *call, bool is_complete)
 static void live_collect_query(struct live_call *call, const struct page *page)
 {
     struct live_query *query = call->query;
-    bool ok = query->bytes <= live_of(call)->budget.most / 2;
+    struct live_budget *budget = &live_of(call)->budget;
+    bool ok = query->bytes <= budget->most / 2;
+    budget->was_short = budget->was_short || !ok;
     query->counted += page->counted;
     query->scanned += page->scanned;
     for (size_t i = 0; ok && i < page->item_count; i++)
@@ -486,23 +490,41 @@ static void live_destroy(struct source *source)
     free(live);
 }
 
-/* Results of a current table are taken from here again after a moment. */
-static int64_t live_ttl_ms(const struct source *source, const char *name, int64_t ttl_ms)
+/* Whether there was not room for all results lately. Then readers use theirs for the ttl: else they
+ * would send more requests than without this source. */
+static bool live_is_short(struct live *live)
 {
-    const struct live_table *table = live_find_table((const struct live *)source, name);
+    int64_t now_ms = loop_now_ms(live->context.loop);
+    if (live->budget.was_short)
+        live->short_ms = now_ms;
+    live->budget.was_short = false;
+    return live->short_ms > now_ms - SHORT_MS;
+}
+
+/* Results of a current table are taken from here again after a moment. */
+static int64_t live_ttl_ms(struct source *source, const char *name, int64_t ttl_ms)
+{
+    struct live *live = (struct live *)source;
+    const struct live_table *table = live_find_table(live, name);
     int64_t lag_ms;
-    bool is_current = table && live_table_is_current(table, &lag_ms);
+    bool is_current = table && live_table_is_current(table, &lag_ms) && !live_is_short(live);
     return is_current && ttl_ms > RESULT_TTL_MS ? RESULT_TTL_MS : ttl_ms;
 }
 
 /* Readers use a result again for a moment, which adds to the lag of the stream. */
-static void live_present(const struct source *source, const char *name, struct source_present *out)
+static void live_present(struct source *source, const char *name, struct source_present *out)
 {
-    const struct live_table *table = live_find_table((const struct live *)source, name);
+    struct live *live = (struct live *)source;
+    const struct live_table *table = live_find_table(live, name);
     *out = (struct source_present){.state = "off", .why = ""};
     if (table)
         live_table_present(table, out);
     out->lag_ms += RESULT_TTL_MS;
+    if (strcmp(out->state, "live") == 0 && live_is_short(live)) {
+        out->state = "full";
+        out->why = "the results of the last minute have more than a quarter of --cache-size; raise "
+                   "it, or read less";
+    }
 }
 
 static void live_add_table_stats(const struct live_table *table, struct source_live *sum)
@@ -550,6 +572,7 @@ struct source *live_new(const struct live_options *options)
         return NULL;
     }
     live->source = (struct source){.ops = &live_ops, .inner = options->source};
+    live->short_ms = INT64_MIN / 2;
     live->budget.most = options->most_bytes;
     live->budget.charge = options->charge;
     live->budget.charge_arg = options->charge_arg;
