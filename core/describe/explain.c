@@ -109,7 +109,7 @@ static void explain_add_table_reads(struct explain_words *words, const struct tr
     const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
     words->command.failed |= options.failed;
     for (size_t i = 0; place->kind == PLACE_FACT && i < fact_read_count(place->fact); i++) {
-        struct read *read = fact_read(place->fact, i, place->table_name);
+        struct read *read = fact_read(place->fact, i, place->table_name, place->table->arn);
         explain_add_read(words, source, read, buf_span(&options), NULL);
         read_destroy(read);
     }
@@ -374,6 +374,28 @@ static void explain_add_time(struct json_writer *json, const char *name, int64_t
     explain_add_member(json, name, &when);
 }
 
+/* Adds the requests that were throttled before the response, by reason; nothing if none were. */
+static void explain_add_throttles(struct json_writer *json, const struct throttles *throttles)
+{
+    const struct throttle *each;
+    uint64_t requests;
+    if (!throttles)
+        return;
+    json_writer_begin_array(json, "throttled", JSON_LINES);
+    for (size_t i = 0; (each = throttles_at(throttles, i, &requests)); i++) {
+        CLEAN_UP(buf_clean_up) struct buf words = {0};
+        throttle_write_words(each, &words);
+        json_writer_begin_object(json, NULL, JSON_SPACED);
+        json_writer_add_integer(json, "requests", (int64_t)requests);
+        json_writer_add_text(json, "reason", each->reason);
+        if (each->resource[0])
+            json_writer_add_text(json, "resource", each->resource);
+        explain_add_member(json, "why", &words);
+        json_writer_end(json);
+    }
+    json_writer_end(json);
+}
+
 static bool explain_write_item_info(const struct tree *tree, const struct place *place,
                                     const struct record *record, double found_units,
                                     const struct error *stale, struct buf *out)
@@ -414,6 +436,7 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
         spent_write_members(&spent, "capacity", &json);
     else
         json_writer_add_null(&json, "capacity");
+    explain_add_throttles(&json, origin->throttled);
     digest_hex(&digest, version.bytes, VERSION_SIZE);
     explain_add_member(&json, "version", &digest);
     if (!place->is_snapshot)
@@ -555,6 +578,7 @@ static bool explain_write_list_info(const struct tree *tree, const struct place 
     json_writer_add_integer(&json, "pages", stats.pages);
     json_writer_add_integer(&json, "requests", stats.requests);
     spent_write_members(&stats.spent, "capacity", &json);
+    explain_add_throttles(&json, stats.throttled);
     explain_add_time(&json, "fetched", stats.age.since_wall_ms);
     json_writer_add_integer(&json, "age_ms", clock->now_ms(clock) - stats.age.since_ms);
     json_writer_add_integer(&json, "took_ms", stats.age.took_ms);

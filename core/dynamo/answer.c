@@ -28,6 +28,7 @@ enum {
     MAX_NAMES = MB,
     MAX_OBJECT = 64 * KB,     /* a small object that describes a table */
     MAX_BACKUPS = MB * 3 / 2, /* documented: 1 MB a page */
+    MAX_EXPORTS = MB,         /* 25 ARNs a page, and a token */
     MAX_REFUSAL = MB,
     MOST_COUNTED = MB + 1, /* of a page: no item is smaller than a byte, and one passes its end */
 };
@@ -50,6 +51,8 @@ size_t answer_limit(const struct sent_request *sent)
         return MAX_NAMES;
     case DYNAMO_LIST_BACKUPS:
         return MAX_BACKUPS;
+    case DYNAMO_LIST_EXPORTS:
+        return MAX_EXPORTS;
     case DYNAMO_DESCRIBE_TIME_TO_LIVE:
     case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
         return MAX_OBJECT;
@@ -360,6 +363,29 @@ static bool answer_read_backups(struct answer *answer, const struct read *read, 
     return true;
 }
 
+/* The ARN of an export begins with that of its table: "TABLE_ARN/export/ID". */
+static bool answer_is_export_of(const char *table_arn, struct json arn)
+{
+    CLEAN_UP(buf_clean_up) struct buf prefix = {0}, text = {0};
+    buf_printf(&prefix, "%s/export/", table_arn);
+    return json_read_string(arn, &text) && !text.failed && !prefix.failed &&
+           span_starts(buf_span(&text), buf_span(&prefix));
+}
+
+/* An empty token is the end, too. Exports of another table must not pass for this one's. */
+static bool answer_read_exports(struct answer *answer, const struct read *read, struct json root)
+{
+    if (!answer_read_resume(answer, root, "NextToken", JSON_STRING) ||
+        !answer_collect_items(answer, json_member(root, "ExportSummaries")))
+        return false;
+    if (json_string_is(answer->resume, span_text("")))
+        answer->resume = (struct json){0};
+    for (size_t i = 0; i < answer->item_count; i++)
+        if (!answer_is_export_of(read->table_arn, json_member(answer->items[i], "ExportArn")))
+            return false;
+    return true;
+}
+
 static bool answer_read_content(struct answer *answer, const struct sent_request *sent,
                                 struct json root)
 {
@@ -383,6 +409,8 @@ static bool answer_read_content(struct answer *answer, const struct sent_request
         return answer_read_backups(answer, read, root);
     case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
         return answer_read_description(answer, root, "ContinuousBackupsDescription");
+    case DYNAMO_LIST_EXPORTS:
+        return answer_read_exports(answer, read, root);
     }
     return false;
 }

@@ -24,13 +24,15 @@ const char *dynamo_op_name(enum dynamo_op op)
         return "ListBackups";
     case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
         return "DescribeContinuousBackups";
+    case DYNAMO_LIST_EXPORTS:
+        return "ListExports";
     }
     return "";
 }
 
 bool dynamo_op_is_of_account(enum dynamo_op op)
 {
-    return op == DYNAMO_LIST_TABLES || op == DYNAMO_LIST_BACKUPS;
+    return op == DYNAMO_LIST_TABLES || op == DYNAMO_LIST_BACKUPS || op == DYNAMO_LIST_EXPORTS;
 }
 
 enum dynamo_op request_op(const struct read *read)
@@ -50,6 +52,8 @@ enum dynamo_op request_op(const struct read *read)
         return DYNAMO_LIST_BACKUPS;
     case READ_RECOVERY:
         return DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS;
+    case READ_EXPORTS:
+        return DYNAMO_LIST_EXPORTS;
     case READ_TABLE:
         break;
     }
@@ -284,7 +288,10 @@ bool request_init(struct request *request, const struct read *read)
                   read->sort_count + KEY_MAX_BASE_ATTRIBUTES;
     *request = (struct request){
         .op = request_op(read),
-        .table = read->kind == READ_TABLES ? NULL : read->table,
+        .table = read->kind == READ_TABLES    ? NULL
+                 : read->kind != READ_EXPORTS ? read->table
+                 : read->table_arn            ? read->table_arn
+                                              : "",
         .index = read->index,
         .descending = read->descending,
         .consistent = read->consistent,
@@ -360,7 +367,8 @@ bool request_write(const struct request *request, struct span resume, struct buf
     struct json_writer json = json_writer_to(out);
     json_writer_begin_object(&json, NULL, JSON_TIGHT);
     if (request->table && request->op != DYNAMO_BATCH_GET_ITEM)
-        json_writer_add_text(&json, "TableName", request->table);
+        json_writer_add_text(&json, request->op == DYNAMO_LIST_EXPORTS ? "TableArn" : "TableName",
+                             request->table);
     switch (request->op) {
     case DYNAMO_GET_ITEM:
         json_writer_add_raw(&json, "Key", buf_span(&request->keys));
@@ -404,6 +412,10 @@ bool request_write(const struct request *request, struct span resume, struct buf
         json_writer_add_text(&json, "BackupType", "ALL");
         if (resume.size)
             json_writer_add_raw(&json, "ExclusiveStartBackupArn", resume);
+        break;
+    case DYNAMO_LIST_EXPORTS:
+        if (resume.size)
+            json_writer_add_raw(&json, "NextToken", resume);
         break;
     }
     if (request->op <= DYNAMO_SCAN) /* it reads items, which consumes capacity */

@@ -1,4 +1,4 @@
-/* A Read as a request of DynamoDB: one of nine operations with its expressions.
+/* A Read as a request of DynamoDB: one of ten operations with its expressions.
  * The JSON body and the printed command (core/dynamo/request_print.h) are made
  * of the same expressions. */
 #ifndef DDBFS_CORE_DYNAMO_REQUEST_H
@@ -20,8 +20,9 @@ enum dynamo_op {
     DYNAMO_DESCRIBE_TIME_TO_LIVE,
     DYNAMO_LIST_BACKUPS,
     DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS,
+    DYNAMO_LIST_EXPORTS,
 };
-enum { DYNAMO_OPS = DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS + 1 };
+enum { DYNAMO_OPS = DYNAMO_LIST_EXPORTS + 1 };
 
 /* The operation's name in the protocol. */
 const char *dynamo_op_name(enum dynamo_op op);
@@ -52,7 +53,8 @@ struct sent_request {
 /* The parts of a request. Empty texts are left out of the body. */
 struct request {
     enum dynamo_op op;
-    const char *table;        /* borrowed from the Read; NULL for a list of tables */
+    const char *table;        /* borrowed from the Read; NULL for a list of tables. Of exports the
+                               * table's ARN */
     const char *index;        /* likewise; NULL: the table itself */
     struct buf keys;          /* JSON: the key of a GetItem, the array of a BatchGetItem */
     struct buf key_condition; /* expressions. Each attribute is an alias, because many
@@ -79,7 +81,7 @@ void request_write_key(const struct key *key, struct buf *out);
 
 /* Appends the body. RESUME is the position of the last response, in the JSON of
  * the service: LastEvaluatedKey, LastEvaluatedTableName,
- * LastEvaluatedBackupArn, or the array of unprocessed Keys; empty at the start.
+ * LastEvaluatedBackupArn, NextToken, or the array of unprocessed Keys; empty at the start.
  * False when memory ran out. */
 bool request_write(const struct request *request, struct span resume, struct buf *out);
 

@@ -78,6 +78,7 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         [DYNAMO_DESCRIBE_TIME_TO_LIVE] = "describe-time-to-live",
         [DYNAMO_LIST_BACKUPS] = "list-backups",
         [DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS] = "describe-continuous-backups",
+        [DYNAMO_LIST_EXPORTS] = "list-exports",
     };
     CLEAN_UP(request_clean_up) struct request request;
     if (!request_init(&request, read)) {
@@ -89,7 +90,8 @@ void dynamo_write_command(const struct read *read, const struct source_command *
     if (request.op == DYNAMO_BATCH_GET_ITEM) {
         request_print_add_batch(out, &request);
     } else {
-        request_print_add_word(out, "--table-name", request.table);
+        request_print_add_word(
+            out, request.op == DYNAMO_LIST_EXPORTS ? "--table-arn" : "--table-name", request.table);
         request_print_add_word(out, "--index-name", request.index);
         if (request.op == DYNAMO_GET_ITEM && how->key)
             buf_printf(out, " --key %s", how->key);

@@ -67,6 +67,7 @@ void fetch_fill_origin(struct loop *loop, const struct page *page, struct record
         .fetched_wall_ms = clock->wall_ms(clock) - page->age_ms,
         .capacity = page->capacity,
         .doubted = page->doubted,
+        .throttled = page->throttled,
     };
     strncpy(out->request_id, page->request_id, sizeof out->request_id - 1);
 }

@@ -160,6 +160,7 @@ struct tree_list_stats {
     struct walk_age age; /* of a query; zeroed before it is sent */
     bool has_records;    /* its items have lately been read again, at this cost: */
     struct walk_cost records;
+    const struct throttles *throttled; /* of all these requests; the listing's; NULL: none */
 };
 struct tree_list_stats tree_list_stats(const struct tree_listing *listing);
 

@@ -27,7 +27,7 @@ static struct recording *recording_of(const struct source_call *call)
 static const char *const recording_kinds[] = {
     [READ_ITEMS] = "items",       [READ_QUERY] = "query",   [READ_TABLES] = "tables",
     [READ_TABLE] = "table",       [READ_EXPIRY] = "expiry", [READ_BACKUPS] = "backups",
-    [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan"};
+    [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan",     [READ_EXPORTS] = "exports"};
 
 /* Secrets. */
 

@@ -54,6 +54,9 @@ void read_write_words(const struct read *read, enum read_keys keys, struct buf *
     case READ_BACKUPS:
         buf_printf(out, "ListBackups of %s", read->table);
         break;
+    case READ_EXPORTS:
+        buf_printf(out, "ListExports of %s", read->table);
+        break;
     case READ_RECOVERY:
         buf_printf(out, "DescribeContinuousBackups of %s", read->table);
         break;

@@ -9,7 +9,7 @@ REGION = "us-east-1"
 def asked(record):
     """What a recorded request needs, as pairs of an action and a resource."""
     action = f"dynamodb:{record.op}"
-    if record.op in ("ListTables", "ListBackups"):
+    if record.op in ("ListTables", "ListBackups", "ListExports"):
         return [(action, "*")]
     tables = list(record.body["RequestItems"]) if record.op == "BatchGetItem" else [record.table]
     index = f"/index/{record.index}" if record.index else ""

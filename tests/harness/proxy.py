@@ -1,6 +1,6 @@
 """The recording proxy between a client under test and a server.
 
-It verifies every signature, records every request, lets through the eight reading operations and
+It verifies every signature, records every request, lets through the nine reading operations and
 no other (a Scan where a test allows it), and makes faults on demand. A forbidden operation is refused, and kept in VIOLATIONS for
 the end of the test and of the whole run.
 """
@@ -19,6 +19,7 @@ ALLOWED = {"GetItem", "BatchGetItem", "Query", "DescribeTable", "ListTables"} | 
     "DescribeTimeToLive",
     "ListBackups",
     "DescribeContinuousBackups",
+    "ListExports",
 }
 TARGET = "DynamoDB_20120810."
 
@@ -82,7 +83,8 @@ def table_of(body):
     """The table a request names; the first one of a batch."""
     if not body:
         return None
-    return body.get("TableName") or next(iter(body.get("RequestItems", {})), None)
+    by_arn = body.get("TableArn", "").split(":table/")[-1]
+    return body.get("TableName") or by_arn or next(iter(body.get("RequestItems", {})), None)
 
 
 def keys_of(body):
