@@ -221,8 +221,8 @@ static void readme_write_state(const struct place *directory,
     const struct table_info *info =
         json_parse(&doc, description->text, JSON_STRICT, NULL)
             ? table_description_read(json_root(&doc), &arena)
-            : NULL; /* the text was valid before: only memory is missing */
-    out->failed = out->failed || !info;
+            : NULL; /* the catalog has read the same text: only memory can be missing */
+    out->failed = out->failed || arena.failed;
     if (!info)
         return;
     table_words_write_indexes(info, out);

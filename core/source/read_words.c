@@ -55,7 +55,7 @@ void read_write_words(const struct read *read, enum read_keys keys, struct buf *
         buf_printf(out, "ListBackups of %s", read->table);
         break;
     case READ_EXPORTS:
-        buf_printf(out, "ListExports of %s", read->table);
+        buf_printf(out, "ListExports of %s, 25 a page", read->table);
         break;
     case READ_RECOVERY:
         buf_printf(out, "DescribeContinuousBackups of %s", read->table);

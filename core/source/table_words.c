@@ -17,13 +17,16 @@ static bool table_words_has_units(const struct throughput *units)
     return units->read > 0 || units->write > 0;
 }
 
-/* The line of a table or a global index. */
-static void table_words_write_throughputs(const char *of, struct span name, const char *mode,
-                                          const struct throughputs *all, struct buf *out)
+/* The line of a table, with its MODE, or of a global index. */
+static void table_words_write_throughputs(const struct table_info *info,
+                                          const struct index_info *index, const char *mode,
+                                          struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
+    const struct throughputs *all = index ? &index->throughputs : &info->throughputs;
+    bool is_on_demand = span_is(info->billing_mode, "PAY_PER_REQUEST");
     buf_add_text(&line, mode);
-    if (table_words_has_units(&all->provisioned)) {
+    if (table_words_has_units(&all->provisioned) && !is_on_demand) {
         buf_add_text(&line, line.size ? ", " : "");
         table_words_write_units(&all->provisioned, &line);
     }
@@ -38,7 +41,9 @@ static void table_words_write_throughputs(const char *of, struct span name, cons
         buf_add_text(&line, " at once (its warm throughput)");
     }
     if (line.size > 0) {
-        buf_printf(out, "%s%.*s: ", of, (int)name.size, name.data);
+        buf_add_text(out, index ? "Throughput of index " : "Throughput");
+        buf_add_span(out, index ? index->name : span_text(""));
+        buf_add_text(out, ": ");
         buf_add_span(out, buf_span(&line));
         buf_add_text(out, ".\n");
     }
@@ -50,11 +55,10 @@ void table_words_write_throughput(const struct table_info *info, struct buf *out
     const char *mode = span_is(info->billing_mode, "PAY_PER_REQUEST") ? "on demand"
                        : span_is(info->billing_mode, "PROVISIONED")   ? "provisioned"
                                                                       : "";
-    table_words_write_throughputs("Throughput", span_text(""), mode, &info->throughputs, out);
+    table_words_write_throughputs(info, NULL, mode, out);
     for (size_t i = 0; i < info->index_count; i++)
         if (!info->indexes[i].local)
-            table_words_write_throughputs("Throughput of index ", info->indexes[i].name, "",
-                                          &info->indexes[i].throughputs, out);
+            table_words_write_throughputs(info, &info->indexes[i], "", out);
 }
 
 /* A stream's view, and its consequence for a reader. */

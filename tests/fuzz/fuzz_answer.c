@@ -38,7 +38,8 @@ static struct read *read_for(enum dynamo_op op)
                                            [DYNAMO_LIST_TABLES] = READ_TABLES,
                                            [DYNAMO_DESCRIBE_TIME_TO_LIVE] = READ_EXPIRY,
                                            [DYNAMO_LIST_BACKUPS] = READ_BACKUPS,
-                                           [DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS] = READ_RECOVERY};
+                                           [DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS] = READ_RECOVERY,
+                                           [DYNAMO_LIST_EXPORTS] = READ_EXPORTS};
     struct value text = {.type = VALUE_S, .bytes = SPAN_LITERAL("a")};
     struct key key = {.attributes = {{SPAN_LITERAL("pk"), text}}, .count = 1};
     struct cond cond = {.attribute = SPAN_LITERAL("pk"), .op = COND_EQ, .value = text};

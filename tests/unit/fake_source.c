@@ -252,6 +252,7 @@ static void answer_items(struct fake_call *call)
         .more = call->next < item_total(fake_of(call)),
         .requests = 1,
         .capacity = 0.5,
+        .throttled = fake_of(call)->throttled,
         .request_id = "FAKE-REQUEST",
     };
     struct fake_source *fake = fake_of(call);
