@@ -11,7 +11,7 @@ void throttle_init(struct throttle *throttle, struct span reason, struct span re
     printable_copy(throttle->resource, sizeof throttle->resource, resource, PRINTABLE_WORD);
 }
 
-/* What is between MARK and the next slash; empty without MARK. */
+/* The text between MARK and the next slash; empty without MARK. */
 static struct span throttle_name_behind(const struct throttle *throttle, const char *mark)
 {
     const char *at = strstr(throttle->resource, mark);

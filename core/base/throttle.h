@@ -14,10 +14,10 @@ struct throttle {
     char resource[640]; /* "" if not stated */
 };
 
-/* RESOURCE may be empty. Unprintable characters are escaped, and what is too long is cut. */
+/* RESOURCE may be empty. Unprintable characters are escaped, and long texts are cut. */
 void throttle_init(struct throttle *throttle, struct span reason, struct span resource);
 
-/* The names in the ARN of a table or an index: empty if it has none. */
+/* The names in the ARN of a table or an index; empty without one. */
 struct span throttle_table(const struct throttle *throttle);
 struct span throttle_index(const struct throttle *throttle);
 
@@ -25,11 +25,11 @@ struct span throttle_index(const struct throttle *throttle);
  * ARN. */
 void throttle_write_words(const struct throttle *throttle, struct buf *out);
 
-/* What to do, in one clause. */
+/* The advice to the reader, in one clause. */
 const char *throttle_advice(const struct throttle *throttle);
 
-/* Counts of throttled requests. Counted, because the items of one response share them; whoever adds
- * to counts that others share gets a copy. NULL: none were throttled. */
+/* Numbers of throttled requests. Reference-counted, because the items of one response share them:
+ * an addition to a shared object makes a copy first. NULL: no request was throttled. */
 struct throttles;
 
 enum { THROTTLES_MOST = 8 }; /* reasons; further ones are counted as THROTTLES_OTHER */

@@ -204,7 +204,7 @@ static void readme_write_key(const struct map_key *keys, size_t count, const cha
                    value_type_name(keys[i].type));
 }
 
-/* The table's state, from the service's own text. A snapshot's table has none. */
+/* The table's state, from the service's own text. A snapshot's table has no state. */
 static void readme_write_state(const struct place *directory,
                                const struct model_provider_description *description,
                                struct buf *out)

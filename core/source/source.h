@@ -45,7 +45,7 @@ struct throughput {
 
 /* The throughput of a table or a global index. */
 struct throughputs {
-    struct throughput provisioned; /* 0 of what is billed on demand */
+    struct throughput provisioned; /* 0 if it is billed on demand */
     struct throughput on_demand;   /* the maximum that its owner has set */
     struct throughput warm;        /* served at once, without a time to adapt */
 };

@@ -1,5 +1,5 @@
-/* What a table's description says beside its keys, in sentences for people: throughput, the stream,
- * replicas, and the readiness of its indexes. */
+/* A table's state in sentences for people: throughput, the stream, replicas, and the readiness of
+ * its indexes. */
 #ifndef DDBFS_CORE_SOURCE_TABLE_WORDS_H
 #define DDBFS_CORE_SOURCE_TABLE_WORDS_H
 

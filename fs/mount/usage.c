@@ -204,8 +204,8 @@ static void usage_add_duration(struct usage *usage, const struct expense *expens
     sum->buckets[bucket] += expense->requests;
 }
 
-/* A request counts for each of its reasons. A share of a request that another expense counts has
- * none. The table and the index are those of the ARN, or else of the request. */
+/* A request counts for each of its reasons; a share of a request that another expense counts does
+ * not count. The table and the index are those of the ARN, or else of the request. */
 static void usage_add_throttles(struct usage *usage, struct span program,
                                 const struct expense *expense)
 {

@@ -10,6 +10,7 @@
 #define INDEX(name, members)                                                                       \
     "{\"IndexName\":\"" name "\",\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}]," \
     "\"Projection\":{\"ProjectionType\":\"ALL\"}" members "}"
+#define GLOBAL(list) "\"GlobalSecondaryIndexes\":[" list "]"
 #define VECTOR(name, members)                                                                      \
     "{\"IndexName\":\"" name "\",\"VectorAttribute\":{\"AttributeName\":\"embedding\"},"           \
     "\"Dimensions\":768,\"DistanceFunction\":\"COSINE\"" members "}"
@@ -62,46 +63,48 @@ static void throughput_is_that_of_the_mode(void)
                 "RCU and 4000 WCU per second at once (its warm throughput).\n");
 }
 
+#define PROVISIONED                                                                                \
+    INDEX("a", ",\"ProvisionedThroughput\":{\"ReadCapacityUnits\":5,\"WriteCapacityUnits\":6}")
+#define WARM INDEX("b", ",\"WarmThroughput\":{\"ReadUnitsPerSecond\":7}")
+#define PLAIN INDEX("c", "")
+#define LOCAL INDEX("l", "")
+
 static void each_global_index_has_a_throughput_of_its_own(void)
 {
-    check_words(
-        "\"GlobalSecondaryIndexes\":[" INDEX(
-            "a",
-            ",\"ProvisionedThroughput\":{\"ReadCapacityUnits\":5,"
-            "\"WriteCapacityUnits\":6}") "," INDEX("b", ",\"WarmThroughput\":{"
-                                                        "\"ReadUnitsPerSecond\":7}") "," INDEX("c",
-                                                                                               "") "],\"LocalSecondaryIndexes\":[" INDEX("l",
-                                                                                                                                         "") "]",
-        "Throughput of index a: 5 RCU and 6 WCU per second.\n"
-        "Throughput of index b: 7 RCU per second at once (its warm throughput).\n");
+    static const char members[] =
+        GLOBAL(PROVISIONED "," WARM "," PLAIN) ",\"LocalSecondaryIndexes\":[" LOCAL "]";
+    check_words(members,
+                "Throughput of index a: 5 RCU and 6 WCU per second.\n"
+                "Throughput of index b: 7 RCU per second at once (its warm throughput).\n");
 }
+
+#define CREATING INDEX("a", ",\"IndexStatus\":\"CREATING\",\"Backfilling\":true")
+#define FILLING INDEX("b", ",\"IndexStatus\":\"ACTIVE\",\"Backfilling\":true")
+#define READY INDEX("c", ",\"IndexStatus\":\"ACTIVE\",\"Backfilling\":false")
+#define UPDATING INDEX("d", ",\"IndexStatus\":\"UPDATING\"")
 
 static void indexes_that_are_not_ready_are_named(void)
 {
-    check_words(
-        "\"GlobalSecondaryIndexes\":[" INDEX("a", ",\"IndexStatus\":\"CREATING\",\"Backfilling\":"
-                                                  "true") "," INDEX("b", ",\"IndexStatus\":"
-                                                                         "\"ACTIVE\","
-                                                                         "\"Backfilling\":true") "," INDEX(
-            "c", ",\"IndexStatus\":\"ACTIVE\",\"Backfilling\":false") "," INDEX("d",
-                                                                                ",\"IndexStatus\":"
-                                                                                "\"UPDATING\"") "]",
-        "Index a is CREATING, so that queries of it fail.\n"
-        "Index b is being filled (Backfilling), so that it lacks items.\n");
+    static const char members[] = GLOBAL(CREATING "," FILLING "," READY "," UPDATING);
+    check_words(members, "Index a is CREATING, so that queries of it fail.\n"
+                         "Index b is being filled (Backfilling), so that it lacks items.\n");
 }
+
+#define VECTOR_READY VECTOR("v", ",\"IndexStatus\":\"ACTIVE\"")
+#define VECTOR_CREATING VECTOR("w", ",\"IndexStatus\":\"CREATING\"")
+#define VECTOR_FILLING VECTOR("x", ",\"IndexStatus\":\"CREATING\",\"Backfilling\":true")
 
 static void vector_indexes_have_their_readiness(void)
 {
-    check_words(
-        "\"VectorIndexes\":[" VECTOR("v", ",\"IndexStatus\":\"ACTIVE\"") "," VECTOR(
-            "w", ",\"IndexStatus\":\"CREATING\"") "," VECTOR("x", ",\"IndexStatus\":\"CREATING\","
-                                                                  "\"Backfilling\":true") "]",
-        "Vector index v: embedding, 768 dimensions, COSINE; ACTIVE; a new index answers "
-        "searches some time after that.\n"
-        "Vector index w: embedding, 768 dimensions, COSINE; not ready: CREATING: searches "
-        "fail until it is ACTIVE.\n"
-        "Vector index x: embedding, 768 dimensions, COSINE; not ready: CREATING, "
-        "Backfilling: searches fail until it is filled.\n");
+    static const char members[] =
+        "\"VectorIndexes\":[" VECTOR_READY "," VECTOR_CREATING "," VECTOR_FILLING "]";
+    check_words(members,
+                "Vector index v: embedding, 768 dimensions, COSINE; ACTIVE; a new index answers "
+                "searches some time after that.\n"
+                "Vector index w: embedding, 768 dimensions, COSINE; not ready: CREATING: searches "
+                "fail until it is ACTIVE.\n"
+                "Vector index x: embedding, 768 dimensions, COSINE; not ready: CREATING, "
+                "Backfilling: searches fail until it is filled.\n");
 }
 
 static void a_stream_has_its_view_and_what_follows_from_it(void)
@@ -148,6 +151,8 @@ static void replicas_have_their_state_and_consistency(void)
     check_words("\"Replicas\":[{\"RegionName\":\"a\"}],\"MultiRegionConsistency\":\"ODD\"",
                 "Replicas: a; their consistency is ODD.\n");
 }
+
+#define ODD INDEX("a", ",\"WarmThroughput\":{\"ReadUnitsPerSecond\":{}}")
 
 static void members_of_another_type_are_not_understood(void)
 {
