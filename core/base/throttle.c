@@ -31,23 +31,20 @@ struct span throttle_index(const struct throttle *throttle)
 /* A limit of a table or an index, for reads or for writes. */
 static const struct throttle_limit {
     const char *name; /* the end of a reason */
-    const char *before_read, *before_write, *behind_read, *behind_write;
+    const char *of_reads, *of_writes, *behind;
     const char *advice;
 } throttle_limits[] = {
     {"ProvisionedThroughputExceeded", "the provisioned read throughput of ",
-     "the provisioned write throughput of ", " is used up", " is used up",
+     "the provisioned write throughput of ", " is used up",
      "read more slowly, or raise its provisioned throughput"},
     {"AccountLimitExceeded", "the account's limit of read throughput is reached by ",
-     "the account's limit of write throughput is reached by ", "", "",
+     "the account's limit of write throughput is reached by ", "",
      "read more slowly, or request a higher quota of the account (Service Quotas)"},
-    {"KeyRangeThroughputExceeded", "a partition of ", "a partition of ",
-     " is hot: more is read of one range of keys than the 3,000 RCU per second that a partition "
-     "serves",
-     " is hot: more is written to one range of keys than the 1,000 WCU per second that a partition "
-     "serves",
-     "read the items of one partition key more slowly, or fewer of them at once"},
+    {"KeyRangeThroughputExceeded", "a partition of ", "a partition of ", " is hot",
+     "read the items of one partition key more slowly, or fewer at once: a partition serves 3,000 "
+     "RCU and 1,000 WCU per second"},
     {"MaxOnDemandThroughputExceeded", "the on-demand maximum throughput for reads is reached by ",
-     "the on-demand maximum throughput for writes is reached by ", "", "",
+     "the on-demand maximum throughput for writes is reached by ", "",
      "read more slowly, or raise its maximum throughput"},
 };
 
@@ -83,6 +80,12 @@ static void throttle_write_resource(const struct throttle *throttle, bool of_ind
     buf_add_span(out, table);
 }
 
+bool throttle_is_known(const struct throttle *throttle)
+{
+    bool of_index, of_writes;
+    return throttle_find_limit(throttle, &of_index, &of_writes);
+}
+
 void throttle_write_words(const struct throttle *throttle, struct buf *out)
 {
     bool of_index, of_writes;
@@ -93,9 +96,9 @@ void throttle_write_words(const struct throttle *throttle, struct buf *out)
         buf_add_text(out, throttle->resource);
         return;
     }
-    buf_add_text(out, of_writes ? limit->before_write : limit->before_read);
+    buf_add_text(out, of_writes ? limit->of_writes : limit->of_reads);
     throttle_write_resource(throttle, of_index, out);
-    buf_add_text(out, of_writes ? limit->behind_write : limit->behind_read);
+    buf_add_text(out, limit->behind);
 }
 
 const char *throttle_advice(const struct throttle *throttle)

@@ -21,8 +21,12 @@ void throttle_init(struct throttle *throttle, struct span reason, struct span re
 struct span throttle_table(const struct throttle *throttle);
 struct span throttle_index(const struct throttle *throttle);
 
-/* Appends "a partition of index X of table T is hot: …". Of an unknown reason: "REASON", and the
- * ARN. */
+/* Whether the reason is one that the service documents. */
+bool throttle_is_known(const struct throttle *throttle);
+
+/* Appends "a partition of index X of table T is hot". Of an unknown reason: the reason, and the
+ * ARN.
+ */
 void throttle_write_words(const struct throttle *throttle, struct buf *out);
 
 /* The advice to the reader, in one clause. */

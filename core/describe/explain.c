@@ -384,7 +384,8 @@ static void explain_add_throttles(struct json_writer *json, const struct throttl
     json_writer_begin_array(json, "throttled", JSON_LINES);
     for (size_t i = 0; (each = throttles_at(throttles, i, &requests)); i++) {
         CLEAN_UP(buf_clean_up) struct buf words = {0};
-        throttle_write_words(each, &words);
+        if (throttle_is_known(each))
+            throttle_write_words(each, &words);
         json_writer_begin_object(json, NULL, JSON_SPACED);
         json_writer_add_integer(json, "requests", (int64_t)requests);
         json_writer_add_text(json, "reason", each->reason);
@@ -397,7 +398,7 @@ static void explain_add_throttles(struct json_writer *json, const struct throttl
 }
 
 static bool explain_write_item_info(const struct tree *tree, const struct place *place,
-                                    const struct record *record, double found_units,
+                                    const struct record *record, const struct tree_found *found,
                                     const struct error *stale, struct buf *out)
 {
     CLEAN_UP(explain_clean_up) struct explanation explanation = {0};
@@ -430,13 +431,15 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
     explain_add_source(&json, place, &words);
     explain_add_time(&json, "fetched", origin->fetched_wall_ms);
     json_writer_add_integer(&json, "age_ms", age_ms);
-    bool is_known = origin->capacity >= 0 && found_units >= 0;
-    const struct spent spent = {is_known ? origin->capacity + found_units : 0, origin->doubted};
+    bool is_known = origin->capacity >= 0 && found->units >= 0;
+    const struct spent spent = {is_known ? origin->capacity + found->units : 0, origin->doubted};
     if (is_known || origin->doubted > 0)
         spent_write_members(&spent, "capacity", &json);
     else
         json_writer_add_null(&json, "capacity");
-    explain_add_throttles(&json, origin->throttled);
+    CLEAN_UP(throttles_clean_up) struct throttles *throttled = throttles_ref(found->throttled);
+    throttles_join(&throttled, origin->throttled);
+    explain_add_throttles(&json, throttled);
     digest_hex(&digest, version.bytes, VERSION_SIZE);
     explain_add_member(&json, "version", &digest);
     if (!place->is_snapshot)

@@ -28,7 +28,7 @@ struct fetch {
     struct arena arena;       /* of KEY, once a query has found it */
     struct key key;           /* of the item that is read */
     int64_t ttl_limit_ms;     /* the rest of the ttl of the index's entry */
-    double found_units;       /* RCU of the query that found the key */
+    struct tree_found found;  /* holds a reference to its counts */
     struct cache_wait *wait;  /* of FETCH_FINDS and FETCH_READS */
     struct loop_timer *timer; /* of FETCH_FAILS */
     struct error why;
@@ -243,6 +243,7 @@ static void fetch_destroy(struct fetch *fetch)
         cache_leave(fetch->wait);
     loop_remove_timer(fetch->timer);
     arena_clean_up(&fetch->arena);
+    throttles_unref(fetch->found.throttled);
     source_unref(fetch->source);
     free(fetch);
 }
@@ -258,7 +259,8 @@ static void fetch_finish(struct fetch *fetch, struct record *record, int64_t ttl
 {
     fetch_done_fn *done = fetch->done;
     void *arg = fetch->arg;
-    double found_units = fetch->found_units;
+    struct tree_found found = fetch->found;
+    fetch->found.throttled = NULL;
     const struct error *why = err || fetch->outage.kind == ERROR_NONE ? err : &fetch->outage;
     struct error copy; /* of WHY, which may be the fetch's */
     if (why)
@@ -266,7 +268,8 @@ static void fetch_finish(struct fetch *fetch, struct record *record, int64_t ttl
     if (record)
         record_ref(record);
     fetch_destroy(fetch);
-    done(arg, record, found_units, ttl_left_ms, why ? &copy : NULL);
+    done(arg, record, &found, ttl_left_ms, why ? &copy : NULL);
+    throttles_unref(found.throttled);
     record_unref(record);
 }
 
@@ -380,7 +383,8 @@ static void fetch_take_found(void *arg, void *data, int64_t ttl_left_ms, const s
         fetch_finish(fetch, record, ttl_left_ms, NULL);
     } else {
         fetch->ttl_limit_ms = ttl_left_ms;
-        fetch->found_units = record_origin(record)->capacity;
+        fetch->found.units = record_origin(record)->capacity;
+        fetch->found.throttled = throttles_ref(record_origin(record)->throttled);
         /* The item counted, so its key can be read: only memory can be missing. */
         bool known =
             item_match_key(fetch->plan->table, record_item(record), &fetch->arena, &fetch->key);

@@ -78,8 +78,8 @@ static bool file_find_attribute(const struct place *place, struct json item, str
 
 /* Appends the text of the item, and fills in whether it is secret. */
 static bool file_write(const struct tree *tree, const struct place *place, struct record *record,
-                       double found_units, const struct error *stale, bool *secret, struct buf *out,
-                       struct error *err)
+                       const struct tree_found *found, const struct error *stale, bool *secret,
+                       struct buf *out, struct error *err)
 {
     struct json item = record_item(record), typed;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -114,7 +114,7 @@ static bool file_write(const struct tree *tree, const struct place *place, struc
         return target;
     }
     case PLACE_INFO:
-        return tree->texts->write_item_info(tree, place, record, found_units, stale, out) ||
+        return tree->texts->write_item_info(tree, place, record, found, stale, out) ||
                error_no_memory(err);
     case PLACE_TYPED:
         ok = item_write_typed(item, &view, out);
@@ -130,11 +130,11 @@ static bool file_write(const struct tree *tree, const struct place *place, struc
 }
 
 bool file_make(const struct tree *tree, const struct place *place, struct record *record,
-               double found_units, const struct error *stale, struct buf *bytes,
+               const struct tree_found *found, const struct error *stale, struct buf *bytes,
                struct tree_file *out, struct error *err)
 {
     bool secret;
-    if (!file_write(tree, place, record, found_units, stale, &secret, bytes, err))
+    if (!file_write(tree, place, record, found, stale, &secret, bytes, err))
         return false;
     *out = (struct tree_file){
         .bytes = buf_span(bytes),
@@ -389,7 +389,7 @@ static void file_call_destroy(struct tree_call *call)
     free(call);
 }
 
-static void file_take_record(void *arg, struct record *record, double found_units,
+static void file_take_record(void *arg, struct record *record, const struct tree_found *found,
                              int64_t ttl_left_ms, const struct error *err)
 {
     struct tree_call call = *(struct tree_call *)arg;
@@ -397,7 +397,7 @@ static void file_take_record(void *arg, struct record *record, double found_unit
     struct tree_file file;
     struct error why;
     free(arg);
-    if (record && file_make(call.tree, call.place, record, found_units, err, &bytes, &file, &why)) {
+    if (record && file_make(call.tree, call.place, record, found, err, &bytes, &file, &why)) {
         file.ttl_left_ms = ttl_left_ms;
         call.done(call.arg, &file, NULL);
         return;

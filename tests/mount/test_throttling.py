@@ -109,6 +109,22 @@ def test_info_of_what_was_read_after_throttled_retries(mount, proxy):
     assert "throttled" not in json.loads((m / f"{SETTINGS}@info").read_bytes())
 
 
+def test_info_of_an_item_has_those_of_the_query_that_found_its_key(mount, proxy):
+    m = mount()
+    proxy.fault("throttle", op="Query", times=2, reasons=[HOT_INDEX])
+    proxy.fault("throttle", op="GetItem", reasons=["TableReadFullMoonExceeded"])
+    info = json.loads((m / f"{JOB}@info").read_bytes())
+    assert info["throttled"] == [
+        {
+            "requests": 2,
+            "reason": HOT_INDEX,
+            "resource": arn(JOBS, "GSI_JobLookup_v2"),
+            "why": f"a partition of index GSI_JobLookup_v2 of table {JOBS} is hot",
+        },
+        {"requests": 1, "reason": "TableReadFullMoonExceeded", "resource": arn(JOBS)},
+    ]
+
+
 def test_info_of_a_listing_that_is_replayed(mount, proxy):
     """The reader of @info sends no request: the listing was read, and throttled, for ls."""
     m = mount()

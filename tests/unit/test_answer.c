@@ -409,10 +409,10 @@ static void the_reason_of_throttling_is_told_in_words(void)
     CHECK_TEXT(err.throttles[0].reason, "IndexReadKeyRangeThroughputExceeded");
     CHECK_TEXT(err.throttles[0].resource, INDEX_ARN);
     CHECK_TEXT(err.text,
-               "jobs is throttled: a partition of index by-id of table jobs is hot: more is read "
-               "of one range of keys than the 3,000 RCU per second that a partition serves "
+               "jobs is throttled: a partition of index by-id of table jobs is hot "
                "(ProvisionedThroughputExceededException, IndexReadKeyRangeThroughputExceeded); "
-               "read the items of one partition key more slowly, or fewer of them at once");
+               "read the items of one partition key more slowly, or fewer at once: a partition "
+               "serves 3,000 RCU and 1,000 WCU per second");
     err = error_of(DYNAMO_QUERY, 400,
                    THROTTLE("Throttling", "\"throttlingReasons\":[" HOT
                                           ",{\"reason\":\"TableReadAccountLimitExceeded\"}]"));

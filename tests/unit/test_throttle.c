@@ -42,12 +42,8 @@ static void each_reason_has_its_words_and_advice(void)
          "the account's limit of write throughput is reached by index by-shop of table prod-jobs",
          "Service Quotas"},
         {"IndexReadKeyRangeThroughputExceeded", INDEX_ARN,
-         "a partition of index by-shop of table prod-jobs is hot: more is read of one range of "
-         "keys than the 3,000 RCU per second that a partition serves",
-         "one partition key more slowly"},
-        {"TableWriteKeyRangeThroughputExceeded", TABLE_ARN,
-         "a partition of table prod-jobs is hot: more is written to one range of keys than the "
-         "1,000 WCU per second that a partition serves",
+         "a partition of index by-shop of table prod-jobs is hot", "one partition key more slowly"},
+        {"TableWriteKeyRangeThroughputExceeded", TABLE_ARN, "a partition of table prod-jobs is hot",
          "one partition key more slowly"},
         {"TableReadMaxOnDemandThroughputExceeded", TABLE_ARN,
          "the on-demand maximum throughput for reads is reached by table prod-jobs",

@@ -82,10 +82,10 @@ static void diff_take_text(struct diff_fetch *fetch, struct span text, const str
     loop_stop(fetch->app->loop);
 }
 
-static void diff_take_item(void *arg, struct record *record, double found_units,
+static void diff_take_item(void *arg, struct record *record, const struct tree_found *found,
                            int64_t ttl_left_ms, const struct error *err)
 {
-    (void)found_units, (void)ttl_left_ms;
+    (void)found, (void)ttl_left_ms;
     diff_take_text(arg, record ? record_typed(record) : span_text(""), err);
 }
 
