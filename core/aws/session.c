@@ -9,6 +9,7 @@
 #include "core/aws/sts.h"
 
 struct located {
+    enum aws_service service;
     char *account_id; /* owned; NULL if the credentials have no account */
     struct aws_endpoint endpoint;
     struct located *next;
@@ -71,12 +72,15 @@ void aws_session_destroy(struct aws_session *session)
 /* The account of the credentials changes only when the user edits a profile, so the list is short.
  */
 const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
+                                                enum aws_service service,
                                                 const struct credentials *credentials,
                                                 struct error *err)
 {
     const char *account_id = credentials->account_id;
     for (struct located *each = session->located; each; each = each->next) {
         const char *own = each->account_id;
+        if (each->service != service)
+            continue;
         if (own && account_id ? strcmp(own, account_id) == 0 : own == account_id)
             return &each->endpoint;
     }
@@ -86,11 +90,11 @@ const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
         error_no_memory(err);
         return NULL;
     }
-    if (!aws_endpoint_init(&located->endpoint, session->settings, AWS_DYNAMODB, NULL, account_id,
-                           err)) {
+    if (!aws_endpoint_init(&located->endpoint, session->settings, service, NULL, account_id, err)) {
         session_free_located(located);
         return NULL;
     }
+    located->service = service;
     located->next = session->located;
     session->located = located;
     return &located->endpoint;

@@ -13,6 +13,7 @@ enum aws_service {
     AWS_SSO_OIDC, /* tokens */
     AWS_SIGNIN,   /* sessions of `aws login` */
     AWS_S3,
+    AWS_DYNAMODB_STREAMS,
     AWS_SERVICES,
 };
 

@@ -312,6 +312,8 @@ static void dynamo_deliver(struct dynamo_call *call)
     struct answer *answer = call->answer;
     struct dynamo_stats *stats = &dynamo_of(call)->link.stats;
     bool is_list = call->base.read->kind == READ_QUERY || call->base.read->kind == READ_SCAN;
+    bool is_of_stream = dynamo_op_is_of_streams(call->sent.op);
+    bool is_place = is_of_stream && call->sent.op != DYNAMO_DESCRIBE_STREAM;
     CLEAN_UP(dynamo_clean_up_owner) struct page_owner *owner = &answer->owner;
     CLEAN_UP(throttles_clean_up) struct throttles *throttled = call->throttled;
     /* The response does not have the keys that wait, so its position lacks them. */
@@ -325,7 +327,7 @@ static void dynamo_deliver(struct dynamo_call *call)
         .name_count = answer->name_count,
         .table = answer->table,
         .description = json_raw(answer->description),
-        .more = call->resume.size > 0,
+        .more = call->resume.size > 0 && !is_place,
         .position = position,
         .owner = &owner,
         .took_ms = answer->took_ms,
@@ -339,7 +341,8 @@ static void dynamo_deliver(struct dynamo_call *call)
     call->answer = NULL;
     call->throttled = NULL;
     stats->pages += is_list;
-    *(is_list ? &stats->listed : &stats->fetched) += answer->item_count + answer->counted;
+    if (!is_of_stream)
+        *(is_list ? &stats->listed : &stats->fetched) += answer->item_count + answer->counted;
     if (call->resume.failed)
         dynamo_fail_without_memory(call);
     else

@@ -57,11 +57,12 @@ static void exchange_sent(void *arg)
     exchange->sent_ms = loop_now_ms(exchange->link->client.loop);
 }
 
-const struct aws_endpoint *exchange_locate(void *arg, const struct credentials *credentials,
-                                           struct error *err)
+const struct aws_endpoint *exchange_locate(void *arg, enum aws_service service,
+                                           const struct credentials *credentials, struct error *err)
 {
     struct exchange_link *link = arg;
-    const struct aws_endpoint *endpoint = aws_session_endpoint(link->session, credentials, err);
+    const struct aws_endpoint *endpoint =
+        aws_session_endpoint(link->session, service, credentials, err);
     link->method = credentials ? credentials->method : NULL;
     snprintf(link->origin, sizeof link->origin, "%s",
              credentials && credentials->origin ? credentials->origin : "");
@@ -201,14 +202,21 @@ static void exchange_done(void *arg, void *result, const struct error *err, unsi
         fn(fn_arg, answer, err, tries);
 }
 
+static enum aws_service exchange_service(const struct sent_request *sent)
+{
+    return dynamo_op_is_of_streams(sent->op) ? AWS_DYNAMODB_STREAMS : AWS_DYNAMODB;
+}
+
+/* A stream has its own: polls of its shards must not delay the reads of its table. */
 void exchange_share(const struct exchange_link *link, const struct sent_request *sent,
                     char out[EXCHANGE_SHARE_SIZE])
 {
     const struct aws_settings *settings = aws_session_settings(link->session);
-    const char *url = aws_settings_endpoint_url(settings);
+    const char *url = settings->urls[exchange_service(sent)];
     const char *region = settings->region ? settings->region : "the machine's region";
-    snprintf(out, EXCHANGE_SHARE_SIZE, "%s %s", url ? url : region,
-             sent->op == DYNAMO_LIST_TABLES ? "" : sent->read->table);
+    snprintf(out, EXCHANGE_SHARE_SIZE, "%s %s%s", url ? url : region,
+             sent->op == DYNAMO_LIST_TABLES ? "" : sent->read->table,
+             dynamo_op_is_of_streams(sent->op) ? " (stream)" : "");
 }
 
 struct exchange *exchange_start(struct exchange_link *link, const struct exchange_request *wanted,
@@ -230,7 +238,8 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
                                   .throttled = wanted->throttled,
                                   .done = fn,
                                   .arg = arg};
-    snprintf(exchange->target, sizeof exchange->target, "DynamoDB_20120810.%s",
+    snprintf(exchange->target, sizeof exchange->target, "%s_20120810.%s",
+             dynamo_op_is_of_streams(sent->op) ? "DynamoDBStreams" : "DynamoDB",
              dynamo_op_name(sent->op));
     exchange_share(link, sent, exchange->share);
     exchange->headers[0] =
@@ -238,6 +247,7 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
     exchange->headers[1] = (struct aws_header){"X-Amz-Target", span_text(exchange->target)};
     struct aws_request request = {
         .service = "dynamodb",
+        .service_at = exchange_service(sent),
         .query = "",
         .method = "POST",
         .headers = exchange->headers,

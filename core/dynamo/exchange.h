@@ -36,7 +36,8 @@ struct exchange_link {
 void exchange_link_clean_up(struct exchange_link *link);
 
 /* The function LOCATE of the link's client; ARG is the link. */
-const struct aws_endpoint *exchange_locate(void *arg, const struct credentials *credentials,
+const struct aws_endpoint *exchange_locate(void *arg, enum aws_service service,
+                                           const struct credentials *credentials,
                                            struct error *err);
 
 /* Exactly one of ANSWER (now the callee's) and ERR is not NULL. TRIES is the number of requests.

@@ -100,8 +100,9 @@ struct page_owner {
 
 /* One page of a response, borrowed for the time of the callback. */
 struct page {
-    const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_BACKUPS
-                               * and READ_EXPORTS objects of the source's own */
+    const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_BACKUPS,
+                               * READ_EXPORTS, READ_STREAM and READ_CHANGES objects of the source's
+                               * own, one a backup, an export, a shard or a change */
     size_t item_count;
     uint64_t counted;   /* READ_QUERY that counts: the number of items; no items come */
     size_t scanned;     /* READ_QUERY: items that were read before the filter; 0: not stated */
@@ -109,14 +110,16 @@ struct page {
     const struct span *names; /* READ_TABLES */
     size_t name_count;
     const struct table_info *table; /* READ_TABLE */
-    struct span description;   /* READ_TABLE, READ_EXPIRY, READ_RECOVERY: the JSON object of the
-                                * response, byte by byte */
-    bool continues;            /* it is a part of a page whose beginning came before, and costs
-                                * nothing more */
-    bool more;                 /* a further page can be requested; this one may be empty */
+    struct span description;        /* READ_TABLE, READ_EXPIRY, READ_RECOVERY, READ_STREAM: the JSON
+                                     * object of the response, byte by byte */
+    bool continues;                 /* it is a part of a page whose beginning came before, and costs
+                                     * nothing more */
+    bool more;                      /* a further page can be requested; this one may be empty */
     struct json position;      /* READ_QUERY with MORE: the key of the last item that was read; the
                                 * next page begins behind it. READ_ITEMS with MORE: the array of the
-                                * keys that are left. Absent if not known */
+                                * keys that are left. Absent if not known. READ_ITERATOR and
+                                * READ_CHANGES: the text of the next place; absent: the shard has
+                                * ended */
     struct page_owner **owner; /* a callback that sets *OWNER to NULL owns the items, and releases
                                 * them; NULL: the items can't be taken over */
     int64_t took_ms;           /* from the last request to the end of its response */
@@ -143,7 +146,13 @@ struct source {
 };
 
 /* The order in which core/sources.c stacks sources, from the service outwards. */
-enum source_layer { SOURCE_SERVICE, SOURCE_BATCHING, SOURCE_RANGES, SOURCE_RECORDING };
+enum source_layer {
+    SOURCE_SERVICE,
+    SOURCE_BATCHING,
+    SOURCE_RANGES,
+    SOURCE_LIVE,
+    SOURCE_RECORDING,
+};
 
 /* One Read under way. Each source embeds it, first, in a struct of its own. */
 struct source_call {
@@ -194,6 +203,13 @@ struct source_command {
                          * the map knows, none is sifted out. The command fails if that is wrong. */
 };
 
+/* How fresh a table's results are, where its stream is followed. */
+struct source_present {
+    const char *state; /* "off", "starts", "live", "lags", "lost"; static */
+    int64_t lag_ms;    /* of LIVE and LAGS: every change that is older is shown */
+    const char *why;   /* of "lost", and of "lags" if it is known; else ""; borrowed */
+};
+
 struct source_ops {
     enum source_layer layer;
     size_t call_size; /* of the struct that embeds a source_call */
@@ -211,6 +227,11 @@ struct source_ops {
     void (*end)(struct source_call *call);
     /* Frees SOURCE, but not the inner one. */
     void (*destroy)(struct source *source);
+
+    /* Of a source that follows streams; else NULL. TTL_MS, the time for which a result of TABLE may
+     * be used again, or less if this source has the result itself and keeps it up to date. */
+    int64_t (*ttl_ms)(const struct source *source, const char *table, int64_t ttl_ms);
+    void (*present)(const struct source *source, const char *table, struct source_present *out);
 
     /* Adds to SUM the counts of SOURCE, without the inner one. With NULL for SOURCE the operations
      * are added with counts of 0. */
@@ -245,6 +266,12 @@ void source_destroy(struct source *source);
 
 /* Adds the counts of SOURCE and of those that it wraps. */
 void source_add_stats(const struct source *source, struct source_stats *sum);
+
+/* For how long a result of TABLE may be used again, which is TTL_MS or less. */
+int64_t source_ttl_ms(const struct source *source, const char *table, int64_t ttl_ms);
+/* False if SOURCE follows no streams. */
+bool source_read_present(const struct source *source, const char *table,
+                         struct source_present *out);
 
 /* Whether each source wraps one of a lower layer only. */
 bool source_is_stacked(const struct source *source);
