@@ -72,8 +72,10 @@ void error_add(struct error *err, const char *format, ...) __attribute__((format
 
 bool error_no_memory(struct error *err);
 
-/* Appends the reasons that the service stated for a throttled request, with commas between them;
- * nothing if it stated none, or ERR is NULL. */
+/* Whether the service stated reasons for a throttled request. Otherwise the only one is ERR's code.
+ * ERR may be NULL, as below. */
+bool error_states_throttles(const struct error *err);
+/* Appends these reasons, with commas between them. */
 void error_write_throttles(const struct error *err, struct buf *out);
 
 /* A short stable word for logs and JSON: "not-found", "denied", … */

@@ -46,7 +46,8 @@ struct fetch_flight {
     struct loop *loop;
     struct read *read; /* owned; of one item by its key. NULL: the plan's query is sent */
     struct cache_flight *cache_flight;
-    struct source_call *call; /* NULL before it starts and after it ended */
+    struct source_call *call;    /* NULL before it starts and after it ended */
+    struct throttles *throttled; /* owned: of all pages so far */
     struct pick pick;
     struct place *place; /* owned; of PLAN_SEARCH, else NULL */
     struct place_options names;
@@ -76,6 +77,7 @@ static void fetch_flight_release(void *arg)
 {
     struct fetch_flight *flight = arg;
     pick_clean_up(&flight->pick);
+    throttles_unref(flight->throttled);
     place_destroy(flight->place);
     read_destroy(flight->read);
     plan_unref(flight->plan);
@@ -159,6 +161,8 @@ static void fetch_flight_take_page(void *arg, const struct page *page, const str
         return;
     }
     fetch_fill_origin(flight->loop, page, &origin);
+    throttles_join(&flight->throttled, page->throttled);
+    origin.throttled = flight->throttled;
     for (size_t i = 0; i < page->item_count && !done; i++) {
         if (!fetch_flight_take_item(flight, page->items[i], &origin, &done, &why)) {
             fetch_flight_fail(flight, &why);

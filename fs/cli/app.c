@@ -288,8 +288,8 @@ void app_print_safely(const char *text)
 
 static void app_add_throttles(struct json_writer *json, const struct error *err)
 {
-    if (err->throttle_count == 0 || strcmp(err->throttles[0].reason, err->code) == 0)
-        return; /* the service stated no reason */
+    if (!error_states_throttles(err))
+        return;
     json_writer_begin_array(json, "throttled", JSON_TIGHT);
     for (size_t i = 0; i < err->throttle_count; i++) {
         json_writer_begin_object(json, NULL, JSON_TIGHT);

@@ -221,7 +221,7 @@ static void top_write_table(struct json stats, const struct top_table *table, si
 }
 
 /* Appends a frame of at most ROWS lines (0: unlimited): the head has 2, and each table has 2 above
- * its rows. The lower tables have at most a quarter of the lines each. Returns 0 or an errno.
+ * its rows. The lower tables have at most a fifth of the lines each. Returns 0 or an errno.
  */
 static int top_write_frame(const char *root, unsigned rows, struct buf *out)
 {
@@ -233,13 +233,13 @@ static int top_write_frame(const char *root, unsigned rows, struct buf *out)
         !json_is(json_root(&doc), JSON_OBJECT))
         return EBADMSG;
     struct json stats = json_root(&doc);
-    size_t quarter = rows > 0 ? rows / 4 : SIZE_MAX;
+    size_t fifth = rows > 0 ? rows / 5 : SIZE_MAX;
     size_t waiting = top_count_rows(stats, &top_waiting), used = 2 + 2;
     size_t budgets = top_count_rows(stats, &top_budgets);
     size_t throttles = top_count_rows(stats, &top_throttles);
-    waiting = waiting < quarter ? waiting : quarter;
-    budgets = budgets < quarter ? budgets : quarter;
-    throttles = throttles < quarter ? throttles : quarter;
+    waiting = waiting < fifth ? waiting : fifth;
+    budgets = budgets < fifth ? budgets : fifth;
+    throttles = throttles < fifth ? throttles : fifth;
     used += (waiting > 0 ? waiting + 2 : 0) + (budgets > 0 ? budgets + 2 : 0) +
             (throttles > 0 ? throttles + 2 : 0);
     top_write_head(stats, root, out);

@@ -213,11 +213,11 @@ static void usage_add_throttles(struct usage *usage, struct span program,
     for (size_t i = 0; expense->requests > 0 && i < expense->throttle_count; i++) {
         const struct throttle *throttle = &expense->throttles[i];
         struct span table = throttle_table(throttle), index = throttle_index(throttle);
-        const struct span none = span_text(""), reason = span_text(throttle->reason);
-        const struct span words[] = {reason, span_text(throttle->resource),
+        const struct span none = span_text("");
+        const struct span words[] = {span_text(throttle->reason), span_text(throttle->resource),
                                      table.size ? table : span_text(expense->table),
                                      table.size ? index : span_text(expense->index), program},
-                          others[] = {reason, none, other, none, other};
+                          others[] = {other, none, other, none, other};
         struct usage_throttle_sum *sum = usage_table_sum(&usage->throttles, words, others, 5);
         if (!sum)
             continue;
