@@ -8,8 +8,9 @@ enum fact {
     FACT_SCHEMA,  /* the table's description */
     FACT_EXPIRY,  /* its time to live */
     FACT_BACKUPS, /* backups, and recovery to a point in time */
+    FACT_EXPORTS, /* exports to S3 */
 };
-enum { FACTS = FACT_BACKUPS + 1, FACT_MOST_READS = 2 };
+enum { FACTS = FACT_EXPORTS + 1, FACT_MOST_READS = 2 };
 
 /* The name of the file. */
 const char *fact_name(enum fact fact);
@@ -20,8 +21,11 @@ bool fact_find(struct span name, enum fact *out);
 /* The number of requests for the fact of a table with no fresh description. */
 size_t fact_read_count(enum fact fact);
 
-/* The Read of request number I of FACT, of the table TABLE. The caller destroys it; NULL when
- * memory ran out. */
-struct read *fact_read(enum fact fact, size_t i, const char *table);
+/* The Read of request number I of FACT, of the table TABLE. ARN is the table's; NULL if it is not
+ * known. The caller destroys it; NULL when memory ran out. */
+struct read *fact_read(enum fact fact, size_t i, const char *table, const char *arn);
+
+/* The three texts before, between and behind the JSON of the responses. */
+const char *const *fact_frame(enum fact fact);
 
 #endif

@@ -78,8 +78,8 @@ static bool file_find_attribute(const struct place *place, struct json item, str
 
 /* Appends the text of the item, and fills in whether it is secret. */
 static bool file_write(const struct tree *tree, const struct place *place, struct record *record,
-                       double found_units, const struct error *stale, bool *secret, struct buf *out,
-                       struct error *err)
+                       const struct tree_found *found, const struct error *stale, bool *secret,
+                       struct buf *out, struct error *err)
 {
     struct json item = record_item(record), typed;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -114,7 +114,7 @@ static bool file_write(const struct tree *tree, const struct place *place, struc
         return target;
     }
     case PLACE_INFO:
-        return tree->texts->write_item_info(tree, place, record, found_units, stale, out) ||
+        return tree->texts->write_item_info(tree, place, record, found, stale, out) ||
                error_no_memory(err);
     case PLACE_TYPED:
         ok = item_write_typed(item, &view, out);
@@ -130,11 +130,11 @@ static bool file_write(const struct tree *tree, const struct place *place, struc
 }
 
 bool file_make(const struct tree *tree, const struct place *place, struct record *record,
-               double found_units, const struct error *stale, struct buf *bytes,
+               const struct tree_found *found, const struct error *stale, struct buf *bytes,
                struct tree_file *out, struct error *err)
 {
     bool secret;
-    if (!file_write(tree, place, record, found_units, stale, &secret, bytes, err))
+    if (!file_write(tree, place, record, found, stale, &secret, bytes, err))
         return false;
     *out = (struct tree_file){
         .bytes = buf_span(bytes),
@@ -161,7 +161,7 @@ struct fact_part {
     struct fact_flight *flight;
     struct read *read;        /* owned */
     struct source_call *call; /* NULL before it starts and after it ended */
-    struct buf text;          /* the response's JSON; of backups, the elements of an array */
+    struct buf text;          /* the response's JSON; of a list, the elements of an array */
 };
 
 /* The requests for one fact. They belong to the cache's flight, and may outlive the first caller.
@@ -217,17 +217,17 @@ static void fact_flight_fail(struct fact_flight *flight, const struct error *err
     cache_fail(flight->cache_flight, &copy);
 }
 
-/* Two responses become one object, under the service's own names. NULL when memory ran out. */
+/* Joins the responses. NULL when memory ran out. */
 static struct fact_text *fact_text_new(const struct fact_flight *flight)
 {
     CLEAN_UP(buf_clean_up) struct buf out = {0};
     const struct fact_part *parts = flight->parts;
-    bool two = flight->fact == FACT_BACKUPS;
-    buf_add_text(&out, two ? "{\"BackupSummaries\":[" : "");
-    buf_add_span(&out, buf_span(&parts[0].text));
-    buf_add_text(&out, two ? "],\"ContinuousBackupsDescription\":" : "");
-    buf_add_span(&out, buf_span(&parts[1].text));
-    buf_add_text(&out, two ? "}\n" : "\n");
+    const char *const *frame = fact_frame(flight->fact);
+    for (size_t i = 0; i < FACT_MOST_READS; i++) {
+        buf_add_text(&out, frame[i]);
+        buf_add_span(&out, buf_span(&parts[i].text));
+    }
+    buf_add_text(&out, frame[FACT_MOST_READS]);
     bool failed = out.failed || parts[0].text.failed || parts[1].text.failed;
     struct fact_text *text = failed ? NULL : malloc(sizeof *text + out.size);
     if (!text)
@@ -285,17 +285,17 @@ static bool fact_flight_start(void *arg, struct cache_flight *cache_flight, stru
     return true;
 }
 
-static struct fact_flight *fact_flight_new(enum fact fact, struct source *source,
-                                           struct payer *payer, const char *table)
+static struct fact_flight *fact_flight_new(const struct place *place, struct source *source,
+                                           struct payer *payer)
 {
     struct fact_flight *flight = calloc(1, sizeof *flight);
     if (!flight)
         return NULL;
-    flight->fact = fact;
+    flight->fact = place->fact;
     flight->source = source_ref(source);
     flight->payer = payer_ref(payer);
-    for (size_t i = 0; i < fact_read_count(fact); i++) {
-        flight->parts[i].read = fact_read(fact, i, table);
+    for (size_t i = 0; i < fact_read_count(place->fact); i++) {
+        flight->parts[i].read = fact_read(place->fact, i, place->table_name, place->table->arn);
         if (!flight->parts[i].read) {
             fact_flight_release(flight);
             return NULL;
@@ -313,8 +313,7 @@ static struct cache_wait *file_read_fact(const struct tree *tree, const struct p
     struct source *source = tree->source(tree->source_arg, place, err);
     if (!source)
         return NULL;
-    struct fact_flight *flight =
-        fact_flight_new(place->fact, source, tree->payer, place->table_name);
+    struct fact_flight *flight = fact_flight_new(place, source, tree->payer);
     struct cache_wait *wait = NULL;
     source_identity(source, &key);
     buf_printf(&key, " %s of %s", fact_name(place->fact), place->table_name);
@@ -390,7 +389,7 @@ static void file_call_destroy(struct tree_call *call)
     free(call);
 }
 
-static void file_take_record(void *arg, struct record *record, double found_units,
+static void file_take_record(void *arg, struct record *record, const struct tree_found *found,
                              int64_t ttl_left_ms, const struct error *err)
 {
     struct tree_call call = *(struct tree_call *)arg;
@@ -398,7 +397,7 @@ static void file_take_record(void *arg, struct record *record, double found_unit
     struct tree_file file;
     struct error why;
     free(arg);
-    if (record && file_make(call.tree, call.place, record, found_units, err, &bytes, &file, &why)) {
+    if (record && file_make(call.tree, call.place, record, found, err, &bytes, &file, &why)) {
         file.ttl_left_ms = ttl_left_ms;
         call.done(call.arg, &file, NULL);
         return;

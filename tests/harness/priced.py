@@ -14,7 +14,7 @@ import pathlib
 from . import iam, plain, runner
 
 ASKING = ("cat", "ls")
-FACTS = ("DescribeTimeToLive", "ListBackups", "DescribeContinuousBackups")
+FACTS = ("DescribeTimeToLive", "ListBackups", "DescribeContinuousBackups", "ListExports")
 
 
 def asked_of(words):
@@ -76,7 +76,8 @@ def beyond(bound, sent):
     tables = [each for each in sent if each.op == "ListTables"]
     structure = [each.table for each in sent if each.op == "DescribeTable"]
     scans = [each for each in sent if each.op == "Scan"]
-    facts = [each for each in sent if each.op in FACTS and "ExclusiveStartBackupArn" not in each.body]
+    behind = {"ExclusiveStartBackupArn", "NextToken"}
+    facts = [each for each in sent if each.op in FACTS and not behind & set(each.body)]
     one = [each for each in sent if each.op in ("GetItem", "TransactGetItems")]
     if bound["per_100_records"]:  # a page of one record
         batches, one = batches + one, []
