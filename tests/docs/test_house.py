@@ -27,7 +27,7 @@ ALL_C = [
 # column has the way to the service, which the rooms of maps and paths do not see, and `core/` itself
 # puts the parts together.
 FLOORS = ["core/base", "core/json", "core/item", "core/condition", "core/output", "core/source",
-          "core/map", "core/name", "core/plan", "core/check", "core/draft", "core/read",
+          "core/stream", "core/map", "core/name", "core/plan", "core/check", "core/draft", "core/read",
           "core/describe", "core/sql"]  # fmt: skip
 ALLOWED = {room: set(FLOORS[:floor]) for floor, room in enumerate(FLOORS)} | {
     "core/net": {"core/base"},
