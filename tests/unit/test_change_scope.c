@@ -122,8 +122,10 @@ static void test_paths_are_the_shortest_of_the_map(void)
                "latest/2026-04-16T10:15:00Z#1f3c");
     check_path("/prod/jobs/by-index/shopify/a-b/on/2026-04-16", JOB("FAILED"), true,
                "2026-04-16T10:15:00Z#1f3c");
-    check_path("/prod/jobs/by-status/a-b/FAILED", JOB("FAILED"), true, "2026-04-16T10:15:00Z#1f3c");
-    check_path("/prod/jobs/by-status/a-b", JOB("FAILED"), true, "FAILED/2026-04-16T10:15:00Z#1f3c");
+    check_path("/prod/jobs/by-status/a-b/FAILED", JOB("FAILED"), true,
+               "shopify#2026-04-16T10:15:00Z#1f3c");
+    check_path("/prod/jobs/by-status/a-b", JOB("FAILED"), true,
+               "FAILED/shopify#2026-04-16T10:15:00Z#1f3c");
     close_map();
 }
 
