@@ -105,6 +105,6 @@ int map_draft(const struct options *options, int argc, char **argv, const char *
 command_fn cat_command, ls_command, diff_command, explain_command, check_command, mount_command,
     refresh_command, umount_command, log_command, top_command, policy_command, config_command,
     map_command, init_command, import_command, completion_command, skill_command, status_command,
-    sql_command;
+    sql_command, tail_command;
 
 #endif
