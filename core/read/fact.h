@@ -8,8 +8,9 @@ enum fact {
     FACT_SCHEMA,  /* the table's description */
     FACT_EXPIRY,  /* its time to live */
     FACT_BACKUPS, /* backups, and recovery to a point in time */
+    FACT_STREAM,  /* its stream and all shards of it */
 };
-enum { FACTS = FACT_BACKUPS + 1, FACT_MOST_READS = 2 };
+enum { FACTS = FACT_STREAM + 1, FACT_MOST_READS = 2 };
 
 /* The name of the file. */
 const char *fact_name(enum fact fact);
@@ -21,7 +22,12 @@ bool fact_find(struct span name, enum fact *out);
 size_t fact_read_count(enum fact fact);
 
 /* The Read of request number I of FACT, of the table TABLE. The caller destroys it; NULL when
- * memory ran out. */
+ * memory ran out. That of a stream lacks the stream, which the request before it finds. */
 struct read *fact_read(enum fact fact, size_t i, const char *table);
+
+/* Appends the JSON object of FACT_STREAM. TABLE is the description of the table, STREAM that of the
+ * stream (empty: there is none), and SHARDS has the shards, with commas between them. False if a
+ * description is not an object, or memory ran out (OUT->failed). */
+bool fact_write_stream(struct span table, struct span stream, struct span shards, struct buf *out);
 
 #endif

@@ -161,7 +161,9 @@ struct fact_part {
     struct fact_flight *flight;
     struct read *read;        /* owned */
     struct source_call *call; /* NULL before it starts and after it ended */
-    struct buf text;          /* the response's JSON; of backups, the elements of an array */
+    struct buf text;          /* the response's JSON; of backups and shards, the elements of an
+                               * array */
+    struct buf description;   /* of shards: that of their stream */
 };
 
 /* The requests for one fact. They belong to the cache's flight, and may outlive the first caller.
@@ -172,7 +174,8 @@ struct fact_flight {
     struct payer *payer;   /* holds a reference: of the first caller */
     struct cache_flight *cache_flight;
     struct fact_part parts[FACT_MOST_READS];
-    size_t pending; /* requests without a response */
+    size_t pending;       /* requests without a response */
+    bool is_ended_stream; /* of FACT_STREAM: the stream was disabled */
 };
 
 static void fact_flight_release(void *arg)
@@ -181,6 +184,7 @@ static void fact_flight_release(void *arg)
     for (size_t i = 0; i < FACT_MOST_READS; i++) {
         read_destroy(flight->parts[i].read);
         buf_clean_up(&flight->parts[i].text);
+        buf_clean_up(&flight->parts[i].description);
     }
     payer_unref(flight->payer);
     source_unref(flight->source);
@@ -217,18 +221,33 @@ static void fact_flight_fail(struct fact_flight *flight, const struct error *err
     cache_fail(flight->cache_flight, &copy);
 }
 
-/* Two responses become one object, under the service's own names. NULL when memory ran out. */
+/* Two responses become one object, under the service's own names. */
+static void fact_flight_write(const struct fact_flight *flight, struct buf *out)
+{
+    const struct fact_part *parts = flight->parts;
+    bool two = flight->fact == FACT_BACKUPS;
+    if (flight->fact == FACT_STREAM) {
+        if (!fact_write_stream(buf_span(&parts[0].text), buf_span(&parts[1].description),
+                               buf_span(&parts[1].text), out))
+            out->failed = true;
+        buf_add_char(out, '\n');
+        return;
+    }
+    buf_add_text(out, two ? "{\"BackupSummaries\":[" : "");
+    buf_add_span(out, buf_span(&parts[0].text));
+    buf_add_text(out, two ? "],\"ContinuousBackupsDescription\":" : "");
+    buf_add_span(out, buf_span(&parts[1].text));
+    buf_add_text(out, two ? "}\n" : "\n");
+}
+
+/* NULL when memory ran out. */
 static struct fact_text *fact_text_new(const struct fact_flight *flight)
 {
     CLEAN_UP(buf_clean_up) struct buf out = {0};
     const struct fact_part *parts = flight->parts;
-    bool two = flight->fact == FACT_BACKUPS;
-    buf_add_text(&out, two ? "{\"BackupSummaries\":[" : "");
-    buf_add_span(&out, buf_span(&parts[0].text));
-    buf_add_text(&out, two ? "],\"ContinuousBackupsDescription\":" : "");
-    buf_add_span(&out, buf_span(&parts[1].text));
-    buf_add_text(&out, two ? "}\n" : "\n");
-    bool failed = out.failed || parts[0].text.failed || parts[1].text.failed;
+    fact_flight_write(flight, &out);
+    bool failed =
+        out.failed || parts[0].text.failed || parts[1].text.failed || parts[1].description.failed;
     struct fact_text *text = failed ? NULL : malloc(sizeof *text + out.size);
     if (!text)
         return NULL;
@@ -237,24 +256,65 @@ static struct fact_text *fact_text_new(const struct fact_flight *flight)
     return text;
 }
 
-static void fact_flight_take_page(void *arg, const struct page *page, const struct error *err)
+static void fact_flight_take_page(void *arg, const struct page *page, const struct error *err);
+
+static bool fact_flight_start_part(struct fact_flight *flight, size_t i)
 {
-    struct fact_part *part = arg;
-    struct fact_flight *flight = part->flight;
-    if (err) {
-        fact_flight_fail(flight, err);
-        return;
+    struct fact_part *part = &flight->parts[i];
+    part->flight = flight;
+    part->call =
+        source_start(flight->source, part->read, flight->payer, fact_flight_take_page, part);
+    return part->call;
+}
+
+/* The table's description names the stream, whose shards are read next. The shards of a stream that
+ * was disabled last for a day; its end is no failure. False when memory ran out. */
+static bool fact_flight_find_stream(struct fact_flight *flight, const struct page *page)
+{
+    struct fact_part *part = &flight->parts[1];
+    if (flight->fact != FACT_STREAM || !page->table)
+        return true;
+    if (page->table->stream_arn.size == 0) {
+        flight->pending--;
+        return true;
     }
-    buf_add_span(&part->text, page->description);
+    flight->is_ended_stream = !page->table->stream_enabled;
+    read_set_stream(part->read, &(struct read_stream){.arn = page->table->stream_arn});
+    return !read_failed(part->read) && fact_flight_start_part(flight, 1);
+}
+
+static void fact_flight_add_page(struct fact_part *part, const struct page *page)
+{
+    bool is_of_stream = part->read->kind == READ_STREAM;
+    if (!is_of_stream || part->description.size == 0)
+        buf_add_span(is_of_stream ? &part->description : &part->text, page->description);
     for (size_t i = 0; i < page->item_count; i++) {
         buf_add_text(&part->text, part->text.size ? "," : "");
         buf_add_span(&part->text, json_raw(page->items[i]));
     }
-    if (page->more)
-        source_more(part->call);
-    if (page->more || --flight->pending > 0)
-        return;
+}
+
+static void fact_flight_take_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct fact_part *part = arg;
+    struct fact_flight *flight = part->flight;
     struct error why;
+    bool is_gone = err && err->kind == ERROR_NO_STREAM && flight->is_ended_stream;
+    if (err && !is_gone) {
+        fact_flight_fail(flight, err);
+        return;
+    }
+    if (page)
+        fact_flight_add_page(part, page);
+    if (page && !fact_flight_find_stream(flight, page)) {
+        error_no_memory(&why);
+        fact_flight_fail(flight, &why);
+        return;
+    }
+    if (page && page->more)
+        source_more(part->call);
+    if ((page && page->more) || --flight->pending > 0)
+        return;
     struct fact_text *text = fact_text_new(flight);
     if (!text) {
         error_no_memory(&why);
@@ -272,16 +332,12 @@ static bool fact_flight_start(void *arg, struct cache_flight *cache_flight, stru
     struct fact_flight *flight = arg;
     flight->cache_flight = cache_flight;
     flight->pending = fact_read_count(flight->fact);
-    for (size_t i = 0; i < fact_read_count(flight->fact); i++) {
-        struct fact_part *part = &flight->parts[i];
-        part->flight = flight;
-        part->call =
-            source_start(flight->source, part->read, flight->payer, fact_flight_take_page, part);
-        if (!part->call) {
+    size_t first = flight->fact == FACT_STREAM ? 1 : flight->pending; /* those that start at once */
+    for (size_t i = 0; i < first; i++)
+        if (!fact_flight_start_part(flight, i)) {
             fact_flight_abandon(flight);
             return error_no_memory(err);
         }
-    }
     return true;
 }
 
