@@ -734,6 +734,14 @@ static void file_take_version(void *arg, const struct history_version *version,
     file_report_version(call, NULL, &why);
 }
 
+/* A mount serves the file before it gets here. */
+static void file_refuse_changes(struct error *err)
+{
+    error_set(err, ERROR_INVALID,
+              "grows with each change of the table, without an end; use ddbfs tail with the "
+              "directory of the table, or tail -f in a mount");
+}
+
 struct tree_call *tree_read(const struct tree *tree, const struct place *place, tree_file_fn *done,
                             void *arg)
 {
@@ -745,6 +753,8 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
         call->timer = loop_add_timer(tree->loop, 0, file_report_local, call);
     else if (place->kind == PLACE_FACT && place->fact == FACT_SCHEMA && tree->models)
         call->timer = loop_add_timer(tree->loop, 0, file_report_schema, call);
+    else if (place->kind == PLACE_CHANGES)
+        file_refuse_changes(&call->why);
     else if (place->kind == PLACE_VERSION)
         call->history = history_start(tree, place, file_take_version, call, &call->why);
     else if (place->kind == PLACE_FACT)

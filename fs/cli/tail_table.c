@@ -5,14 +5,11 @@
 #include <unistd.h>
 
 #include "core/describe/change_line.h"
+#include "core/describe/follow_words.h"
 #include "core/read/change_scope.h"
 #include "core/read/file.h"
 #include "core/sources.h"
 #include "fs/cli/tail_items.h"
-
-/* The time between two polls of a shard, right after a change and when nothing has changed for some
- * seconds: 1,800 requests in an hour for each shard. */
-enum { TAIL_POLL_LEAST_MS = 250, TAIL_POLL_MOST_MS = 2000 };
 
 /* A failure that lasts is reported once in this time. */
 enum { TAIL_TROUBLE_EACH_MS = 60 * 1000 };
@@ -553,8 +550,8 @@ static bool tail_table_start(struct tail_table *table)
         .log = &app->log,
         .from = tail->from,
         .since_ms = tail->since_ms,
-        .poll_least_ms = TAIL_POLL_LEAST_MS,
-        .poll_most_ms = TAIL_POLL_MOST_MS,
+        .poll_least_ms = FOLLOW_POLL_LEAST_MS,
+        .poll_most_ms = FOLLOW_POLL_MOST_MS,
         .ops = &ops,
         .arg = table,
     };

@@ -15,6 +15,7 @@
 #include "core/sources.h"
 #include "core/stored_map.h"
 #include "fs/mount/account.h"
+#include "fs/mount/changes.h"
 #include "fs/mount/control.h"
 #include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
@@ -200,13 +201,14 @@ static bool daemon_mount(struct daemon *daemon, const struct daemon_start *start
     mount->budget.limit = (size_t)app->options->cache_bytes / CACHE_SHARES;
     mount->nodes = root ? nodes_new(root, &mount->budget) : NULL;
     mount->listings = listings_new(mount);
+    mount->changes = changes_new(mount);
     mount->failures = failures_new();
     mount->recent = recent_paths_new();
     mount->journal = journal_new(clock, app->options->foreground ? NULL : _PATH_LOG);
     mount->started_ms = clock->now_ms(clock);
     mount->dated_ms = clock->wall_ms(clock);
-    if (!mount->nodes || !mount->listings || !mount->failures || !mount->recent ||
-        !mount->journal) {
+    if (!mount->nodes || !mount->listings || !mount->changes || !mount->failures ||
+        !mount->recent || !mount->journal) {
         fprintf(stderr, "ddbfs: out of memory\n");
         return false;
     }
@@ -240,6 +242,7 @@ static void daemon_drain(struct daemon *daemon)
         }
         daemon_on_request(daemon, 0);
         parked_end_all(mount, ENOTCONN);
+        changes_end_all(mount->changes, ENOTCONN);
         listings_fail_readers(mount->listings, ENOTCONN);
         notifier_wait(mount->notifier, DRAIN_MS);
     }
@@ -254,6 +257,7 @@ static void daemon_stop(struct daemon *daemon)
         _exit(EXIT_FAILURE); /* the thread still uses the session and cannot be ended */
     }
     parked_end_all(mount, ENOTCONN);
+    changes_destroy(mount->changes);
     listings_destroy(mount->listings, ENOTCONN);
     accounts_leave_loop(mount);
     loop_remove_io(daemon->kernel);

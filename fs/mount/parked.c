@@ -248,7 +248,7 @@ static void parked_on_place(void *arg, struct place *place, const struct error *
         parked_on_file(parked, NULL, err);
         return;
     }
-    if (!place_is_directory(place)) {
+    if (!place_is_directory(place) && place->kind != PLACE_CHANGES) {
         parked->place = place;
         if (!parked_read_file(parked))
             parked_fail(parked, ENOMEM);

@@ -13,7 +13,7 @@ struct parked;
 
 /* Replies to REQ with the file. */
 typedef void parked_file_fn(struct parked *parked, fuse_req_t req, const struct tree_file *file);
-/* Replies to REQ, whose path is the directory PLACE (taken). */
+/* Replies to REQ, whose path is PLACE (taken), a directory or a PLACE_CHANGES. */
 typedef void parked_directory_fn(struct parked *parked, fuse_req_t req, struct place *place);
 /* Replies to a request that failed. */
 typedef void parked_error_fn(fuse_req_t req, const struct error *err);

@@ -6,6 +6,7 @@
 
 #include "core/read/resolve.h"
 #include "fs/cli/live_mount.h"
+#include "fs/mount/changes.h"
 #include "fs/mount/notifier.h"
 #include "fs/mount/open_listing.h"
 #include "fs/mount/parked.h"
@@ -189,6 +190,12 @@ static void refresh_collect_names(struct refresh_job *job, struct span path, siz
     nodes_each(nodes, refresh_visit_node, &search);
 }
 
+static bool refresh_has_waiter_in(const struct mount *mount, const struct node *directory)
+{
+    return parked_waits_in(mount, directory) || listings_wait_for(mount->listings, directory) ||
+           changes_wait_in(mount->changes, directory);
+}
+
 /* Whether a request waits in one of the directories: to forget a name there would wait, too, and
  * block all other callers of the directory meanwhile. */
 static bool refresh_has_waiters(const struct refresh_job *job)
@@ -196,8 +203,7 @@ static bool refresh_has_waiters(const struct refresh_job *job)
     const struct mount *mount = job->refresh->mount;
     for (const struct refresh_name *each = job->names; each; each = each->next) {
         const struct node *directory = nodes_find(mount->nodes, each->parent);
-        if (directory &&
-            (parked_waits_in(mount, directory) || listings_wait_for(mount->listings, directory)))
+        if (directory && refresh_has_waiter_in(mount, directory))
             return true;
     }
     return false;
@@ -207,8 +213,10 @@ static bool refresh_has_waiters(const struct refresh_job *job)
 static bool refresh_send(struct refresh_job *job)
 {
     struct mount *mount = job->refresh->mount;
-    for (const struct refresh_name *each = job->names; each; each = each->next)
+    for (const struct refresh_name *each = job->names; each; each = each->next) {
         parked_restart(mount, each->parent);
+        changes_restart(mount->changes, each->parent);
+    }
     job->deadline =
         loop_add_timer(mount->app->loop, waiting_longest_ms(mount), refresh_on_deadline, job);
     if (job->deadline && notifier_send(mount->notifier, &job->notice)) {
@@ -248,8 +256,7 @@ static struct refresh_job *refresh_job_new(struct refresh *refresh)
 bool refresh_forget(struct refresh *refresh, const struct node *node)
 {
     struct mount *mount = refresh->mount;
-    bool has_waiters =
-        parked_waits_in(mount, node->parent) || listings_wait_for(mount->listings, node->parent);
+    bool has_waiters = refresh_has_waiter_in(mount, node->parent);
     struct refresh_job *job = has_waiters ? NULL : refresh_job_new(refresh);
     if (!job)
         return false;
