@@ -11,6 +11,7 @@ enum {
     DESCRIBE_LEAST_MS = 1000,     /* between two descriptions: the service allows 10 a second */
     DESCRIBE_AGAIN_MS = 5 * 1000, /* after a failure */
     CHILDLESS_MS = 60 * 1000,     /* a shard that ended so long ago gets no children */
+    FORGET_MS = 60 * 60 * 1000,   /* no description has had a shard for so long: it is gone */
     SECOND_MS = 1000,             /* times of changes are rounded down to seconds */
 };
 
@@ -351,7 +352,8 @@ static void follower_note_children(struct follower *follower)
     }
 }
 
-/* Removes shards that have ended and that the stream no longer has. */
+/* Removes shards that have ended and that the stream no longer has. One that a single description
+ * lacks may come back, and must not be read again. */
 static void follower_forget_shards(struct follower *follower)
 {
     LIST_EACH_SAFE (struct shard, each, &follower->shards, node)

@@ -177,39 +177,34 @@ static bool shard_sift(struct shard *shard, const struct page *page, struct chan
     return true;
 }
 
-/* Whether PAGE, whose last change happened at LAST_MS, reaches the end of the shard. The service
- * may end a page before: after it a full page, or an older change, proves nothing. */
-static bool shard_is_at_end(const struct shard *shard, const struct page *page, int64_t last_ms)
+/* How far PAGE proves that all changes were delivered. Only a page without changes shows the end of
+ * the shard. Otherwise the time of the last change counts, which is rounded down; a time ahead of
+ * this machine's clock proves nothing. */
+static void shard_move_tip(struct shard *shard, bool is_at_end, int64_t last_ms)
+{
+    int64_t age_ms = is_at_end ? 0 : shard->sent_wall_ms - last_ms;
+    if (age_ms < 0 || shard->sent_ms - age_ms <= shard->tip_ms)
+        return;
+    shard->tip_ms = shard->sent_ms - age_ms;
+    shard->tip_wall_ms = shard->sent_wall_ms - age_ms;
+}
+
+/* A large page is one of many. */
+static bool shard_is_full(const struct page *page)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < page->item_count; i++)
         bytes += json_raw(page->items[i]).size;
-    return page->item_count == 0 || (page->item_count < FULL_PAGE && bytes < FULL_PAGE_BYTES &&
-                                     shard->sent_wall_ms - last_ms < FRESH_MS);
+    return page->item_count >= FULL_PAGE || bytes >= FULL_PAGE_BYTES;
 }
 
-/* How far PAGE proves that all changes were delivered. */
-static void shard_move_tip(struct shard *shard, const struct page *page, bool is_at_end,
-                           int64_t last_ms)
-{
-    int64_t age_ms = is_at_end ? 0 : shard->sent_wall_ms - last_ms;
-    int64_t tip_ms = shard->sent_ms - (age_ms > 0 ? age_ms : 0);
-    if (!page->item_count || tip_ms > shard->tip_ms) {
-        shard->tip_ms = tip_ms;
-        shard->tip_wall_ms = shard->sent_wall_ms - (shard->sent_ms - tip_ms);
-    }
-}
-
-static int64_t shard_choose_interval(struct shard *shard, const struct page *page, bool is_at_end)
+static int64_t shard_choose_interval(struct shard *shard, const struct page *page)
 {
     const struct shard_context *context = shard->context;
-    if (!is_at_end)
-        return 0;
-    if (page->item_count)
-        shard->interval_ms = context->poll_least_ms;
-    int64_t now_ms = shard->interval_ms;
-    shard->interval_ms = 2 * now_ms < context->poll_most_ms ? 2 * now_ms : context->poll_most_ms;
-    return now_ms;
+    int64_t interval_ms = page->item_count ? context->poll_least_ms : shard->interval_ms;
+    shard->interval_ms =
+        2 * interval_ms < context->poll_most_ms ? 2 * interval_ms : context->poll_most_ms;
+    return shard_is_full(page) ? 0 : interval_ms;
 }
 
 /* Stores the place behind PAGE. False when memory ran out. */
@@ -245,11 +240,11 @@ static void shard_take_changes(struct shard *shard, const struct page *page)
         return;
     }
     const struct shard_context *context = shard->context;
-    bool is_at_end = shard_is_at_end(shard, page, last.at_ms);
     bool has_ended = !json_present(page->position);
     shard->failures = 0;
-    shard_move_tip(shard, page, is_at_end || has_ended, last.at_ms);
-    int64_t delay_ms = shard_choose_interval(shard, page, is_at_end);
+    if (page->item_count || !has_ended) /* later changes may be in its children */
+        shard_move_tip(shard, page->item_count == 0, last.at_ms);
+    int64_t delay_ms = shard_choose_interval(shard, page);
     if (has_ended)
         shard_end(shard);
     else
