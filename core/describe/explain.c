@@ -102,6 +102,18 @@ static void explain_add_read(struct explain_words *words, const struct source_op
     step->failed = step->failed || !read || where.failed;
 }
 
+/* What a follower reads before the first change. */
+static void explain_add_follower(struct explain_words *words, const struct source_ops *source,
+                                 const struct place *place, struct span options)
+{
+    struct read *table = read_new(READ_TABLE, place->table_name, NULL);
+    struct read *stream = fact_read(FACT_STREAM, 0, place->table_name);
+    explain_add_read(words, source, table, options, NULL);
+    explain_add_read(words, source, stream, options, NULL);
+    read_destroy(table);
+    read_destroy(stream);
+}
+
 /* Of a place without a plan. */
 static void explain_add_table_reads(struct explain_words *words, const struct tree *tree,
                                     const struct place *place, bool scans)
@@ -109,11 +121,10 @@ static void explain_add_table_reads(struct explain_words *words, const struct tr
     CLEAN_UP(buf_clean_up) struct buf options = {0};
     const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
     words->command.failed |= options.failed;
-    bool follows = place->kind == PLACE_CHANGES;
-    enum fact fact = follows ? FACT_STREAM : place->fact;
-    size_t count = follows || place->kind == PLACE_FACT ? fact_read_count(fact) : 0;
-    for (size_t i = 0; i < count; i++) {
-        struct read *read = fact_read(fact, i, place->table_name);
+    if (place->kind == PLACE_CHANGES)
+        explain_add_follower(words, source, place, buf_span(&options));
+    for (size_t i = 0; place->kind == PLACE_FACT && i < fact_read_count(place->fact); i++) {
+        struct read *read = fact_read(place->fact, i, place->table_name);
         explain_add_read(words, source, read, buf_span(&options), NULL);
         read_destroy(read);
     }

@@ -234,7 +234,7 @@ static void readme_write_table(const struct place *directory,
              "  backups.json  backups, and recovery to a point in time; opens, and is not listed\n"
              "      2 requests\n"
              "  stream.json   its stream and the shards; opens, and is not listed\n"
-             "      2 requests\n\n"
+             "      1 request\n\n"
              "changes.jsonl has a line of JSON for each change of an item since it was opened:\n"
              "`tail -f changes.jsonl` in a mount; elsewhere `ddbfs tail` with this directory. The\n"
              "table needs a stream.\n\n");

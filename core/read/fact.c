@@ -10,7 +10,7 @@ static const struct {
     [FACT_SCHEMA] = {"schema.json", {READ_TABLE}, 1},
     [FACT_EXPIRY] = {"ttl.json", {READ_EXPIRY}, 1},
     [FACT_BACKUPS] = {"backups.json", {READ_BACKUPS, READ_RECOVERY}, 2},
-    [FACT_STREAM] = {"stream.json", {READ_TABLE, READ_STREAM}, 2},
+    [FACT_STREAM] = {"stream.json", {READ_STREAM}, 1},
 };
 
 const char *fact_name(enum fact fact)
@@ -64,6 +64,17 @@ static void fact_add_shards(struct json described, struct span shards, struct js
         json_writer_add_raw(json, NULL, shards);
     json_writer_end(json);
     json_writer_end(json);
+}
+
+/* Some servers leave the specification of a stream away that ended. */
+bool fact_find_stream(struct span table, struct buf *arn, bool *is_enabled)
+{
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    if (!json_parse(&doc, table, JSON_STRICT, NULL))
+        return false;
+    struct json specification = json_member(json_root(&doc), "StreamSpecification");
+    *is_enabled = json_is(json_member(specification, "StreamEnabled"), JSON_TRUE);
+    return json_read_string(json_member(json_root(&doc), "LatestStreamArn"), arn) && !arn->failed;
 }
 
 /* The members are those of the service's own responses. A table that never had a stream has none of

@@ -22,8 +22,12 @@ bool fact_find(struct span name, enum fact *out);
 size_t fact_read_count(enum fact fact);
 
 /* The Read of request number I of FACT, of the table TABLE. The caller destroys it; NULL when
- * memory ran out. That of a stream lacks the stream, which the request before it finds. */
+ * memory ran out. That of a stream lacks the stream, which is in the table's description. */
 struct read *fact_read(enum fact fact, size_t i, const char *table);
+
+/* Appends the ARN of the latest stream in TABLE, a table's description. False if it names none, is
+ * not an object, or memory ran out. */
+bool fact_find_stream(struct span table, struct buf *arn, bool *is_enabled);
 
 /* Appends the JSON object of FACT_STREAM. TABLE is the description of the table, STREAM that of the
  * stream (empty: there is none), and SHARDS has the shards, with commas between them. False if a
