@@ -331,13 +331,9 @@ static bool tail_table_describe(struct tail_table *table)
 static struct change_image tail_image(const struct tail_change *turn, bool after)
 {
     const struct change *change = turn->change;
-    bool none = change->kind == (after ? CHANGE_REMOVE : CHANGE_INSERT);
-    struct json image = after ? change->after : change->before;
-    if (after && turn->was_read && change->kind != CHANGE_REMOVE) {
-        image = turn->item;
-        none = !json_present(image);
-    }
-    if (none)
+    bool is_read = after && turn->was_read;
+    struct json image = is_read ? turn->item : after ? change->after : change->before;
+    if (change->kind == (after ? CHANGE_REMOVE : CHANGE_INSERT))
         return (struct change_image){0};
     if (json_present(image))
         return (struct change_image){image, true};
@@ -413,7 +409,8 @@ static void tail_write_path(const struct tail_table *table, const struct tail_pa
     out->failed = out->failed || name.failed;
 }
 
-/* Whether --where selects the change; one that it cannot test is selected. */
+/* Whether --where selects the change; one that it cannot test is selected. Without an image the
+ * item has been removed by now. */
 static bool tail_selects(struct tail_table *table, const struct tail_change *turn, bool *failed)
 {
     struct change_image after = tail_image(turn, true), before = tail_image(turn, false);
@@ -423,8 +420,9 @@ static bool tail_selects(struct tail_table *table, const struct tail_change *tur
     if (image->is_whole)
         return cond_holds(table->tail->filter, image->item, failed);
     if (!table->has_untested)
-        tail_table_note(table, "the stream has no old images, so --where cannot test removals: all "
-                               "of them are printed");
+        tail_table_note(table,
+                        "--where cannot test items that were removed, because the stream has "
+                        "no old images: all of them are printed");
     table->has_untested = true;
     return true;
 }
