@@ -242,6 +242,8 @@ def test_several_paths_have_whole_names(things, oldest):
 
 def test_two_tables_are_followed_at_once(things, follow, boto, table):
     others = Things(boto, table(described(), name=f"any-Others-{uuid.uuid4().hex[:12]}"), None)
+    for each in (things, others):  # DynamoDB Local reports a gap at the first change of an empty stream
+        each.put("zero")
     tail = follow(things, "--json", "/any/things", f"/any/tables/{others.name}", polls=2)
     things.put("one")
     first = json.loads(tail.line())["path"]
@@ -356,16 +358,16 @@ class TestKeysOnly:
         assert "new" not in first and first["old"] is None and first["keys"] == {"pk": "box", "sk": "one"}
 
     def test_fetch_reads_the_items_in_one_batch(self, things, oldest, proxy):
-        for name in ("one", "two", "one"):
-            things.put(name, state="NEW", note="n")
+        for name, note in (("one", "n"), ("two", "n"), ("one", "m")):
+            things.put(name, note=note)
         things.put("gone")
         things.remove("gone")
         proxy.clear()
         done = oldest(things, 5, "--fetch")
         assert done.lines == [
-            'INSERT box/one   +note: "n", +state: "NEW"',
-            'INSERT box/two   +note: "n", +state: "NEW"',
-            'MODIFY box/one   now note: "n", state: "NEW"',
+            'INSERT box/one   +note: "m"',
+            'INSERT box/two   +note: "n"',
+            'MODIFY box/one   now note: "m"',
             "INSERT box/gone   the item does not exist any more",
             "REMOVE box/gone",
         ]
