@@ -6,6 +6,7 @@
 #include "core/output/form.h"
 #include "core/read/file.h"
 #include "core/read/key_parts.h"
+#include "core/read/resolve.h"
 #include "core/read/tree.h"
 
 struct tree_stream {
@@ -124,7 +125,7 @@ static void listing_stream_report(struct tree_stream *stream, bool more, const s
                      count, count == 1 ? " does" : "s do");
         /* The first page is the oldest. A file that has just been read is fresh for a moment in any
          * case; else two lookups of it would read all of it twice. */
-        int64_t ttl_ms = stream->place->route->list->ttl_ms;
+        int64_t ttl_ms = tree_items_ttl_ms(stream->tree, stream->place, stream->place->route->list);
         struct walk_age age = tree_list_stats(stream->listing).age;
         int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(stream->tree->loop);
         int64_t least_ms = ttl_ms < MAP_MISSING_TTL_MS ? ttl_ms : MAP_MISSING_TTL_MS;

@@ -65,11 +65,11 @@ struct page {
     const struct span *names; /* READ_TABLES */
     size_t name_count;
     const struct table_info *table; /* READ_TABLE */
-    struct span description;   /* READ_TABLE, READ_EXPIRY, READ_RECOVERY, READ_STREAM: the JSON
-                                * object of the response, byte by byte */
-    bool continues;            /* it is a part of a page whose beginning came before, and costs
-                                * nothing more */
-    bool more;                 /* a further page can be requested; this one may be empty */
+    struct span description;        /* READ_TABLE, READ_EXPIRY, READ_RECOVERY, READ_STREAM: the JSON
+                                     * object of the response, byte by byte */
+    bool continues;                 /* it is a part of a page whose beginning came before, and costs
+                                     * nothing more */
+    bool more;                      /* a further page can be requested; this one may be empty */
     struct json position;      /* READ_QUERY with MORE: the key of the last item that was read; the
                                 * next page begins behind it. READ_ITEMS with MORE: the array of the
                                 * keys that are left. Absent if not known. READ_ITERATOR and
@@ -100,7 +100,13 @@ struct source {
 };
 
 /* The order in which core/sources.c stacks sources, from the service outwards. */
-enum source_layer { SOURCE_SERVICE, SOURCE_BATCHING, SOURCE_RANGES, SOURCE_RECORDING };
+enum source_layer {
+    SOURCE_SERVICE,
+    SOURCE_BATCHING,
+    SOURCE_RANGES,
+    SOURCE_LIVE,
+    SOURCE_RECORDING,
+};
 
 /* One Read under way. Each source embeds it, first, in a struct of its own. */
 struct source_call {
@@ -150,6 +156,13 @@ struct source_command {
                          * the map knows, none is sifted out. The command fails if that is wrong. */
 };
 
+/* How fresh a table's results are, where its stream is followed. */
+struct source_present {
+    const char *state; /* "off", "starts", "live", "lags", "lost"; static */
+    int64_t lag_ms;    /* of LIVE and LAGS: every change that is older is shown */
+    const char *why;   /* of "lost", and of "lags" if it is known; else ""; borrowed */
+};
+
 struct source_ops {
     enum source_layer layer;
     size_t call_size; /* of the struct that embeds a source_call */
@@ -167,6 +180,11 @@ struct source_ops {
     void (*end)(struct source_call *call);
     /* Frees SOURCE, but not the inner one. */
     void (*destroy)(struct source *source);
+
+    /* Of a source that follows streams; else NULL. TTL_MS, the time for which a result of TABLE may
+     * be used again, or less if this source has the result itself and keeps it up to date. */
+    int64_t (*ttl_ms)(const struct source *source, const char *table, int64_t ttl_ms);
+    void (*present)(const struct source *source, const char *table, struct source_present *out);
 
     /* Adds to SUM the counts of SOURCE, without the inner one. With NULL for SOURCE the operations
      * are added with counts of 0. */
@@ -201,6 +219,12 @@ void source_destroy(struct source *source);
 
 /* Adds the counts of SOURCE and of those that it wraps. */
 void source_add_stats(const struct source *source, struct source_stats *sum);
+
+/* For how long a result of TABLE may be used again, which is TTL_MS or less. */
+int64_t source_ttl_ms(const struct source *source, const char *table, int64_t ttl_ms);
+/* False if SOURCE follows no streams. */
+bool source_read_present(const struct source *source, const char *table,
+                         struct source_present *out);
 
 /* Whether each source wraps one of a lower layer only. */
 bool source_is_stacked(const struct source *source);

@@ -537,6 +537,11 @@ const struct option option_table[] = {
      .set = option_set_max_rcu_per_process,
      .commands = "mount",
      .help = "the most RCU of a program and its children; further reads fail with EDQUOT"},
+    {.name = "live",
+     FLAG(live),
+     .commands = "mount",
+     .help = "follow the streams of the tables that are read: results are used again until their "
+             "items change"},
     {.name = "stale-if-error",
      .argument = "SECONDS",
      .takes = "0 to 31622400",
