@@ -106,7 +106,7 @@ static bool change_line_add_image(struct change_line_list *list, struct json ite
     return !arena.failed;
 }
 
-/* Finds the differences of two images, of which one may be of an item that did not exist. */
+/* Finds the differences of two images; one may be absent, because the item did not exist. */
 static bool change_line_find(struct change_line_list *list, struct json before, struct json after)
 {
     CLEAN_UP(json_clean_up) struct json_doc nothing = {0};

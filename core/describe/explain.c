@@ -102,7 +102,7 @@ static void explain_add_read(struct explain_words *words, const struct source_op
     step->failed = step->failed || !read || where.failed;
 }
 
-/* What a follower reads before the first change. */
+/* The requests of a follower before the first change. */
 static void explain_add_follower(struct explain_words *words, const struct source_ops *source,
                                  const struct place *place, struct span options)
 {

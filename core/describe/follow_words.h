@@ -1,4 +1,4 @@
-/* What users of a stream are told: the pace and the cost of following it, and its two readers. */
+/* Texts about following a stream: its pace, its cost and its two readers. */
 #ifndef DDBFS_CORE_DESCRIBE_FOLLOW_WORDS_H
 #define DDBFS_CORE_DESCRIBE_FOLLOW_WORDS_H
 

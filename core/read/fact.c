@@ -77,8 +77,8 @@ bool fact_find_stream(struct span table, struct buf *arn, bool *is_enabled)
     return json_read_string(json_member(json_root(&doc), "LatestStreamArn"), arn) && !arn->failed;
 }
 
-/* The members are those of the service's own responses. A table that never had a stream has none of
- * them. */
+/* The members are those of the service's own responses. A table that never had a stream has no
+ * such member. */
 bool fact_write_stream(struct span table, struct span stream, struct span shards, struct buf *out)
 {
     static const char *const members[] = {"StreamSpecification", "LatestStreamArn",

@@ -30,8 +30,8 @@ struct read *fact_read(enum fact fact, size_t i, const char *table);
 bool fact_find_stream(struct span table, struct buf *arn, bool *is_enabled);
 
 /* Appends the JSON object of FACT_STREAM. TABLE is the description of the table, STREAM that of the
- * stream (empty: there is none), and SHARDS has the shards, with commas between them. False if a
- * description is not an object, or memory ran out (OUT->failed). */
+ * stream (empty if the table has no stream), and SHARDS has the shards, with commas between them.
+ * False if a description is not an object, or memory ran out (OUT->failed). */
 bool fact_write_stream(struct span table, struct span stream, struct span shards, struct buf *out);
 
 #endif

@@ -238,7 +238,7 @@ static void tail_items_request(struct tail_items *items)
     tail_items_end_request(items, &why);
 }
 
-/* Delivers what is complete, from the front on, and requests the items of what is not. */
+/* Delivers changes from the front on, up to the first whose item has not been read. */
 static void tail_items_continue(void *arg)
 {
     struct tail_items *items = arg;

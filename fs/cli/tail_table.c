@@ -38,7 +38,7 @@ struct tail_table {
         struct place *place; /* owned; NULL: none */
         struct buf text;     /* owned: its path */
     } homes[TAIL_HOMES];
-    bool is_described; /* the stream's images were compared with what is wanted */
+    bool is_described; /* the images of the stream were compared with the options */
     bool has_ended;
     bool is_in_trouble;
     bool has_untested;               /* a removal that --where could not test was reported */
@@ -326,8 +326,7 @@ static bool tail_table_describe(struct tail_table *table)
     return true;
 }
 
-/* What is known of the item before or after the change; without an image, its key. Absent: it did
- * not exist. */
+/* The item before or after the change; without an image, its key. Absent: it did not exist. */
 static struct change_image tail_image(const struct tail_change *turn, bool after)
 {
     const struct change *change = turn->change;

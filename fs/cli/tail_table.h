@@ -7,7 +7,7 @@
 #include "core/stream/follower.h"
 #include "fs/cli/app.h"
 
-/* What all tables of one command share. */
+/* The state that all tables of one command share. */
 struct tail {
     struct app *app;
     const struct cond *filter; /* of changed items; NULL: all */
@@ -30,7 +30,7 @@ bool tail_table_add(struct tail *tail, const char *path, struct place *place, st
 /* Starts following all tables. False after a report: memory ran out. */
 bool tail_tables_start(struct tail *tail);
 
-/* Reports a recovery from trouble, and nothing while there is none. To be called each second. */
+/* Reports each recovery from trouble. To be called each second. */
 void tail_tables_check(struct tail *tail);
 
 /* Appends "3 shards, 12 changes, 34 requests, lag 0.4 s" for all tables. */

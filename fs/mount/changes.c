@@ -12,7 +12,6 @@
 #include "core/sources.h"
 #include "core/stream/follower.h"
 #include "fs/mount/account.h"
-#include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/refresh.h"
 #include "fs/mount/waiting.h"
@@ -60,9 +59,9 @@ struct changes_view {
 
 /* A look-up that waits until the stream is covered. */
 struct changes_waiter {
+    struct waiting_lookup lookup; /* first: a pointer to it is a pointer to this */
     struct list_node node;
     struct changes_file *file;
-    struct waiting waiting;
 };
 
 struct changes *changes_new(struct mount *mount)
@@ -75,6 +74,7 @@ struct changes *changes_new(struct mount *mount)
 
 static void changes_waiter_free(struct changes_waiter *waiter)
 {
+    list_remove(&waiter->lookup.node);
     list_remove(&waiter->node);
     free(waiter);
 }
@@ -85,7 +85,7 @@ static void changes_file_free(struct changes_file *file)
     follower_destroy(file->follower);
     while (!list_is_empty(&file->waiters)) {
         struct changes_waiter *waiter = LIST_FIRST(&file->waiters, struct changes_waiter, node);
-        waiting_fail(&waiter->waiting, ENOTCONN);
+        waiting_fail(&waiter->lookup.waiting, ENOTCONN);
         changes_waiter_free(waiter);
     }
     while (!list_is_empty(&file->views)) {
@@ -347,7 +347,7 @@ static void changes_take_covered(void *arg)
     file->recorded_ms = 0;
     while (!list_is_empty(&file->waiters)) {
         struct changes_waiter *waiter = LIST_FIRST(&file->waiters, struct changes_waiter, node);
-        fuse_req_t req = waiting_take(&waiter->waiting);
+        fuse_req_t req = waiting_take(&waiter->lookup.waiting);
         changes_waiter_free(waiter);
         if (req)
             changes_file_reply(file, req);
@@ -368,7 +368,7 @@ static void changes_take_end(void *arg, const struct error *why)
     account_finish(file->account, error_errno(err.kind));
     while (!list_is_empty(&file->waiters)) {
         struct changes_waiter *waiter = LIST_FIRST(&file->waiters, struct changes_waiter, node);
-        fuse_req_t req = waiting_take(&waiter->waiting);
+        fuse_req_t req = waiting_take(&waiter->lookup.waiting);
         changes_waiter_free(waiter);
         if (req)
             reply_lookup_error(req, &err);
@@ -474,8 +474,11 @@ static void changes_wait(struct changes_file *file, fuse_req_t req)
         return;
     }
     waiter->file = file;
+    waiter->lookup.directory = file->parent;
     list_append(&file->waiters, &waiter->node);
-    if (waiting_start(&waiter->waiting, mount, req, mount_now_ms(mount), changes_on_over, waiter))
+    list_append(&mount->lookups, &waiter->lookup.node);
+    if (waiting_start(&waiter->lookup.waiting, mount, req, mount_now_ms(mount), changes_on_over,
+                      waiter))
         return;
     changes_waiter_free(waiter);
     changes_file_release(file);
@@ -496,42 +499,4 @@ void changes_look_up(struct changes *changes, fuse_req_t req, struct node *paren
         changes_file_reply(file, req);
     else
         changes_wait(file, req);
-}
-
-bool changes_wait_in(const struct changes *changes, const struct node *directory)
-{
-    LIST_EACH (const struct changes_file, each, &changes->files, node)
-        if (each->parent == directory && !list_is_empty(&each->waiters))
-            return true;
-    return false;
-}
-
-static void changes_fail_waiters(struct changes_file *file, int error)
-{
-    LIST_EACH_SAFE (struct changes_waiter, each, &file->waiters, node) {
-        waiting_fail(&each->waiting, error);
-        changes_waiter_free(each);
-    }
-}
-
-/* A look-up that was restarted a moment ago is left alone, as parked_restart does. */
-void changes_restart(struct changes *changes, uint64_t ino)
-{
-    struct mount *mount = changes->mount;
-    LIST_EACH (struct changes_file, file, &changes->files, node)
-        LIST_EACH_SAFE (struct changes_waiter, each, &file->waiters, node) {
-            bool is_meant =
-                file->parent->ino == ino &&
-                failures_may_restart(mount->failures, each->waiting.pid, mount_now_ms(mount));
-            if (!is_meant)
-                continue;
-            waiting_fail(&each->waiting, ESTALE);
-            changes_waiter_free(each);
-        }
-}
-
-void changes_end_all(struct changes *changes, int error)
-{
-    LIST_EACH (struct changes_file, each, &changes->files, node)
-        changes_fail_waiters(each, error);
 }

@@ -31,9 +31,4 @@ void changes_reply(struct changes *changes, fuse_req_t req, const struct node *n
 /* The kernel has forgotten the inode INO, which may be any, and it may live on. */
 void changes_note_forget(struct changes *changes, uint64_t ino);
 
-/* Whether a look-up waits in DIRECTORY; and the end of those in the directory INO, and of all. */
-bool changes_wait_in(const struct changes *changes, const struct node *directory);
-void changes_restart(struct changes *changes, uint64_t ino);
-void changes_end_all(struct changes *changes, int error);
-
 #endif

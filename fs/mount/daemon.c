@@ -243,7 +243,6 @@ static void daemon_drain(struct daemon *daemon)
         }
         daemon_on_request(daemon, 0);
         parked_end_all(mount, ENOTCONN);
-        changes_end_all(mount->changes, ENOTCONN);
         listings_fail_readers(mount->listings, ENOTCONN);
         notifier_wait(mount->notifier, DRAIN_MS);
     }

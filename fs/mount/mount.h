@@ -32,6 +32,7 @@ struct mount {
     struct listings *listings;   /* owned */
     struct list parked;          /* of struct parked, owned: requests that wait for the tree */
     struct changes *changes;     /* owned */
+    struct list lookups;         /* of struct waiting_lookup, borrowed: not parked, but waiting */
     struct failures *failures;   /* owned */
     struct recent_paths *recent; /* owned */
     struct journal *journal;     /* owned */

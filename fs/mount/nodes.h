@@ -50,7 +50,7 @@ enum __attribute__((packed)) node_kind {
 struct node {
     uint64_t ino;
     struct node *parent; /* NULL for the root; kept alive by this */
-    uint64_t size;       /* of a file, else 0; of one that grows, as far as the kernel was told */
+    uint64_t size;       /* of a file, else 0; of one that grows, that of the last reply */
     int64_t mtime_ms;    /* of a file that is dated, else 0 */
     uint32_t hash;       /* of the parent and the name; for nodes.c alone */
     enum node_kind kind;

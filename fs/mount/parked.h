@@ -46,7 +46,7 @@ struct parked {
  * has just failed. Without PLACE the path is resolved first: NAME in NODE, or NODE itself. */
 void parked_start(struct mount *mount, fuse_req_t req, const struct parked *wanted);
 
-/* Fails every parked request with ERROR. */
+/* Fails every parked request, and every other look-up that waits, with ERROR. */
 void parked_end_all(struct mount *mount, int error);
 
 /* Whether a look-up of a name in DIRECTORY waits. */

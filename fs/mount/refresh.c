@@ -7,7 +7,6 @@
 #include "core/read/resolve.h"
 #include "core/sources.h"
 #include "fs/cli/live_mount.h"
-#include "fs/mount/changes.h"
 #include "fs/mount/notifier.h"
 #include "fs/mount/open_listing.h"
 #include "fs/mount/parked.h"
@@ -193,8 +192,7 @@ static void refresh_collect_names(struct refresh_job *job, struct span path, siz
 
 static bool refresh_has_waiter_in(const struct mount *mount, const struct node *directory)
 {
-    return parked_waits_in(mount, directory) || listings_wait_for(mount->listings, directory) ||
-           changes_wait_in(mount->changes, directory);
+    return parked_waits_in(mount, directory) || listings_wait_for(mount->listings, directory);
 }
 
 /* Whether a request waits in one of the directories: to forget a name there would wait, too, and
@@ -214,10 +212,8 @@ static bool refresh_has_waiters(const struct refresh_job *job)
 static bool refresh_send(struct refresh_job *job)
 {
     struct mount *mount = job->refresh->mount;
-    for (const struct refresh_name *each = job->names; each; each = each->next) {
+    for (const struct refresh_name *each = job->names; each; each = each->next)
         parked_restart(mount, each->parent);
-        changes_restart(mount->changes, each->parent);
-    }
     job->deadline =
         loop_add_timer(mount->app->loop, waiting_longest_ms(mount), refresh_on_deadline, job);
     if (job->deadline && notifier_send(mount->notifier, &job->notice)) {
