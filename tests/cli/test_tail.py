@@ -497,6 +497,18 @@ def test_a_denied_operation_ends_it(things, ddbfs, proxy, op):
     proxy.heal()
 
 
+def test_the_status_is_printed_from_time_to_time(things, follow, clock):
+    things.env |= clock.env
+    tail = follow(things, "-v", "/any/things")
+    clock.passes(11)
+    told = ""
+    while "lag " not in told:
+        told = tail.process.stderr.readline()
+    assert "1 shard, 0 changes printed, " in told and " requests an hour" in told
+    tail.end()
+    assert "GetRecords" not in tail.told
+
+
 def test_the_status_is_on_the_terminal(things, ddbfs, proxy, home):
     command = [str(ddbfs.binary), "tail", "-v", "/any/things"]
     with terminal.Terminal(command, home.environment(things.env), typed=True) as t:
