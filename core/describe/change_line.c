@@ -156,7 +156,8 @@ static bool change_line_add_key(const struct change_line *line, struct buf *out)
         CLEAN_UP(buf_clean_up) struct buf text = {0};
         struct span name = span_text(line->view.first[i]);
         buf_printf(&text, "%s%s = ", i > 0 ? " and " : "", line->view.first[i]);
-        if (!cell_write_json(item_attribute(line->change->keys, name), false, &text))
+        if (!cell_write_json(item_attribute(line->change->keys, name),
+                             cell_is_masked(&line->view, name), &text))
             return false;
         printable_add(out, buf_span(&text), "");
         out->failed = out->failed || text.failed;

@@ -40,6 +40,7 @@ struct changes_file {
     pid_t pid;                 /* of the first reader */
     struct buf text;           /* owned: the lines that are kept */
     uint64_t first;            /* the number of bytes that were dropped before TEXT */
+    size_t charged;            /* to the mount's budget, for TEXT */
     struct list views;         /* of struct changes_view, owned */
     struct list waiters;       /* of struct changes_waiter, owned */
     bool is_covered;           /* look-ups get their reply at once */
@@ -72,6 +73,17 @@ struct changes *changes_new(struct mount *mount)
     return changes;
 }
 
+/* The memory of the lines is part of --cache-size. */
+static void changes_charge(struct changes_file *file, size_t bytes)
+{
+    struct budget *budget = &file->changes->mount->budget;
+    if (bytes == file->charged)
+        return;
+    budget_remove(budget, BUDGET_NODES, file->charged);
+    file->charged = bytes;
+    budget_add(budget, BUDGET_NODES, bytes);
+}
+
 static void changes_waiter_free(struct changes_waiter *waiter)
 {
     list_remove(&waiter->lookup.node);
@@ -96,6 +108,7 @@ static void changes_file_free(struct changes_file *file)
     list_remove(&file->node);
     account_release(file->account);
     place_destroy(file->table);
+    changes_charge(file, 0);
     nodes_unpin(mount->nodes, file->parent);
     buf_clean_up(&file->path);
     buf_clean_up_secret(&file->text);
@@ -134,6 +147,7 @@ static void changes_trim(struct changes_file *file)
 {
     struct buf *text = &file->text;
     size_t kept = (size_t)CHANGES_MOST_BYTES / CHANGES_PARTS * CHANGES_KEPT_PARTS;
+    changes_charge(file, text->capacity);
     if (text->size <= CHANGES_MOST_BYTES)
         return;
     size_t from = text->size - kept;
