@@ -93,6 +93,9 @@ struct place *app_resolve(struct app *app, const char *path, struct error *err);
 /* If PATH ends at a link, the place is that of its target. */
 struct place *app_resolve_through(struct app *app, const char *path, struct error *err);
 
+/* Parses --where into OUT, which points into ARENA. False after a report. */
+bool app_parse_filter(struct app *app, struct arena *arena, struct cond *out);
+
 /* A command returns the exit status. ARGV has its operands. */
 typedef int command_fn(const struct options *options, int argc, char **argv);
 

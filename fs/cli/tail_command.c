@@ -5,7 +5,6 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "core/condition/where.h"
 #include "core/describe/follow_words.h"
 #include "fs/cli/live_mount.h"
 #include "fs/cli/progress.h"
@@ -22,17 +21,6 @@ struct tail_run {
     struct progress *progress; /* NULL: not shown */
     int64_t began_ms, told_ms; /* when it began, and when the status was printed */
 };
-
-static bool tail_parse_filter(struct app *app, struct arena *arena, struct cond *out)
-{
-    struct error err, why;
-    if (where_parse(span_text(app->options->where), arena, out, &err))
-        return true;
-    error_set(&why, err.kind, "--where: %s", err.text);
-    app_report_error(app, NULL, &why);
-    app->status = err.kind == ERROR_INVALID ? EXIT_USAGE : EXIT_FAILURE;
-    return false;
-}
 
 /* The beginning that the options name. False after a report. */
 static bool tail_take_beginning(struct tail *tail)
@@ -158,7 +146,7 @@ int tail_command(const struct options *options, int argc, char **argv)
     run.tail.filter = options->where ? &filter : NULL;
     if (!ready)
         app.status = EXIT_FAILURE;
-    else if ((!options->where || tail_parse_filter(&app, &arena, &filter)) &&
+    else if ((!options->where || app_parse_filter(&app, &arena, &filter)) &&
              tail_take_beginning(&run.tail) && tail_resolve(&run.tail, argv, argc))
         tail_follow(&run);
     tail_tables_destroy(&run.tail);
