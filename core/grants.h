@@ -9,6 +9,7 @@
 struct grants_more {
     bool tables; /* all that paths below tables/ read, of any table */
     bool scan;   /* and Scans of these */
+    bool live;   /* the streams of the map's tables; else of environments that are live */
 };
 
 /* Appends the policy of MAP, or of the one environment ENVIRONMENT (not NULL): a name that a path

@@ -55,9 +55,10 @@ struct page_owner {
 
 /* One page of a response, borrowed for the time of the callback. */
 struct page {
-    const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_BACKUPS,
-                               * READ_STREAM and READ_CHANGES objects of the source's own, one a
-                               * backup, a shard or a change */
+    const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_TOGETHER
+                               * one for each part, in their order, absent if it is not found; of
+                               * READ_BACKUPS, READ_STREAM and READ_CHANGES objects of the source's
+                               * own, one a backup, a shard or a change */
     size_t item_count;
     uint64_t counted;   /* READ_QUERY that counts: the number of items; no items come */
     size_t scanned;     /* READ_QUERY: items that were read before the filter; 0: not stated */
@@ -147,6 +148,8 @@ struct source_command {
     const char *options; /* for the endpoint: " --profile x --region y …", or "" */
     const char *key;     /* of a Read by one key: the shell's text for it, "$key" or "$(…)"; NULL:
                           * the key of the Read */
+    const char *const *keys; /* of a READ_TOGETHER: the same for each part, or NULL; NULL: those of
+                              * the Read */
 
     /* Two programs in the language of jq. With neither the response is printed unchanged. */
     const char *sift;   /* from the array of items to that of those that count; NULL: all do */

@@ -34,9 +34,10 @@ ALLOWED = {room: set(FLOORS[:floor]) for floor, room in enumerate(FLOORS)} | {
     "core/aws": {"core/net", "core/json", "core/base"},
     "core/dynamo": {"core/aws", "core/net", *FLOORS[: FLOORS.index("core/map")]},
     "core/snapshot": {*FLOORS[: FLOORS.index("core/map")]},
+    "core/live": {"core/stream", *FLOORS[: FLOORS.index("core/stream")]},
     "core/import": {"core/snapshot", "core/aws", "core/net", *FLOORS[: FLOORS.index("core/map")]},
     "core/recording": {"core/snapshot", *FLOORS[: FLOORS.index("core/map")]},
-    "core": {"core/dynamo", "core/snapshot", "core/recording", "core/import", "core/aws", "core/net",
+    "core": {"core/dynamo", "core/live", "core/snapshot", "core/recording", "core/import", "core/aws", "core/net",
              *FLOORS},  # fmt: skip
     "fs/cli": {"core", "core/import", *FLOORS},
     "fs/cli/diff": {"fs/cli", "core", *FLOORS},
