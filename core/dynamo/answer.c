@@ -404,7 +404,8 @@ static bool answer_read_backups(struct answer *answer, const struct read *read, 
     return true;
 }
 
-/* The shards of another stream must not pass for this one's. A page without shards is valid: a stream may have no shard yet. */
+/* The shards of another stream must not pass for this one's. A page without shards is valid: a
+ * stream may have no shard yet. */
 static bool answer_read_stream(struct answer *answer, const struct read *read, struct json root)
 {
     struct json stream = json_member(root, "StreamDescription");

@@ -63,7 +63,7 @@ struct sent_request {
 /* The parts of a request. Empty texts are left out of the body. */
 struct request {
     enum dynamo_op op;
-    const char *table;                /* borrowed from the Read; NULL if the operation names no table */
+    const char *table; /* borrowed from the Read; NULL if the operation names no table */
     const struct read_stream *stream; /* likewise; of an operation of streams */
     const char *index;                /* likewise; NULL: the table itself */
     struct buf keys;                  /* JSON: the key of a GetItem, the array of a BatchGetItem; of

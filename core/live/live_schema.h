@@ -21,8 +21,8 @@ struct live_schema {
     struct dict_seed seed; /* of the hashes of keys */
 };
 
-/* Copies the keys and indexes of INFO. SCHEMA is to be cleaned up in either case. False when memory ran
- * out. */
+/* Copies the keys and indexes of INFO. SCHEMA is to be cleaned up in either case. False when memory
+ * ran out. */
 bool live_schema_init(struct live_schema *schema, const struct table_info *info);
 void live_schema_clean_up(struct live_schema *schema);
 
@@ -45,6 +45,9 @@ bool live_schema_write_read_partition(const struct live_schema *schema,
                                       const struct live_index *index, const struct read *read,
                                       struct buf *out);
 
+/* Appends the part of ITEM that INDEX has. */
+void live_schema_project_index(const struct live_schema *schema, const struct live_index *index,
+                               struct json item, struct buf *out);
 /* Appends the part of ITEM that READ, a query of INDEX, returns of it. */
 void live_schema_project(const struct live_schema *schema, const struct live_index *index,
                          const struct read *read, struct json item, struct buf *out);
