@@ -6,6 +6,7 @@
 #include "core/base/crypto.h"
 #include "core/base/instant.h"
 #include "core/describe/equal_command.h"
+#include "core/describe/follow_words.h"
 #include "core/describe/price.h"
 #include "core/describe/readme.h"
 #include "core/json/writer.h"
@@ -101,6 +102,18 @@ static void explain_add_read(struct explain_words *words, const struct source_op
     step->failed = step->failed || !read || where.failed;
 }
 
+/* The requests of a follower before the first change. */
+static void explain_add_follower(struct explain_words *words, const struct source_ops *source,
+                                 const struct place *place, struct span options)
+{
+    struct read *table = read_new(READ_TABLE, place->table_name, NULL);
+    struct read *stream = fact_read(FACT_STREAM, 0, place->table_name, NULL);
+    explain_add_read(words, source, table, options, NULL);
+    explain_add_read(words, source, stream, options, NULL);
+    read_destroy(table);
+    read_destroy(stream);
+}
+
 /* Of a place without a plan. */
 static void explain_add_table_reads(struct explain_words *words, const struct tree *tree,
                                     const struct place *place, bool scans)
@@ -108,6 +121,8 @@ static void explain_add_table_reads(struct explain_words *words, const struct tr
     CLEAN_UP(buf_clean_up) struct buf options = {0};
     const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
     words->command.failed |= options.failed;
+    if (place->kind == PLACE_CHANGES)
+        explain_add_follower(words, source, place, buf_span(&options));
     for (size_t i = 0; place->kind == PLACE_FACT && i < fact_read_count(place->fact); i++) {
         struct read *read = fact_read(place->fact, i, place->table_name, place->table->arn);
         explain_add_read(words, source, read, buf_span(&options), NULL);
@@ -215,6 +230,10 @@ static bool explain_find_words(struct explain_words *words, const struct tree *t
     cost_write_rcu_json(cost, &words->rcu);
     cost_write_dollars_json(cost, dollars, &words->dollars);
     near_miss_write(place, &words->hint);
+    if (place->kind == PLACE_CHANGES) {
+        buf_add_text(&words->hint, "while the file is open, further requests are sent: ");
+        follow_write_cost(&words->hint);
+    }
     if (place->kind == PLACE_LINK) {
         links_write(place, &tree->names, &words->target);
         if (!cost->is_free)
@@ -276,7 +295,8 @@ static void explain_write_text(struct buf *out, const struct place *place,
     explain_write_line(out, "       ", &words->paid);
     /* Less may be shown, or sent, than is charged. */
     bool shows_less = price->cost.filters || (plan && (plan->attribute.size > 0 || plan->counts));
-    if (words->step_count && place->kind != PLACE_FACT && !price->cost.is_free)
+    bool reads_items = place->kind != PLACE_FACT && place->kind != PLACE_CHANGES;
+    if (words->step_count && reads_items && !price->cost.is_free)
         buf_printf(out, "       %s RCU for each started 4 KB that is read%s\n",
                    price->cost.consistent ? "1" : "0.5",
                    shows_less ? ", whether it is shown or not" : "");

@@ -264,7 +264,12 @@ static void readme_write_table(const struct place *directory,
              "  backups.json  backups, and recovery to a point in time; opens, and is not listed\n"
              "      2 requests\n"
              "  exports.json  exports to S3, of the last 90 days; opens, and is not listed\n"
-             "      1 request\n\n");
+             "      1 request\n"
+             "  stream.json   its stream and the shards; opens, and is not listed\n"
+             "      1 request\n\n"
+             "changes.jsonl has a line of JSON for each change of an item since it was opened:\n"
+             "`tail -f changes.jsonl` in a mount; elsewhere `ddbfs tail` with this directory. The\n"
+             "table needs a stream.\n\n");
 }
 
 /* Whether items, or listings of them, are at ROUTE or below. */

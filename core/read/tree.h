@@ -88,8 +88,9 @@ struct tree_call; /* a file on its way */
 /* Exactly one of FILE and ERR is not NULL. */
 typedef void tree_file_fn(void *arg, const struct tree_file *file, const struct error *err);
 
-/* Reads the file at PLACE, which must stay until the end of the call. DONE is called once, later;
- * the call is freed before that. NULL when memory ran out. */
+/* Reads the file at PLACE (a PLACE_CHANGES has no end, and is refused), which must stay until the
+ * end of the call. DONE is called once, later; the call is freed before that. NULL when memory ran
+ * out. */
 struct tree_call *tree_read(const struct tree *tree, const struct place *place, tree_file_fn *done,
                             void *arg);
 void tree_cancel(struct tree_call *call); /* before DONE; NULL is fine */

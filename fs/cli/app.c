@@ -8,6 +8,7 @@
 
 #include "core/base/crypto.h"
 #include "core/base/printable.h"
+#include "core/condition/where.h"
 #include "core/describe/explain.h"
 #include "core/json/writer.h"
 #include "core/map/map.h"
@@ -448,6 +449,17 @@ void app_hint(const struct app *app, const char *path, struct error *err)
                   "use " MAP_TABLES_NAME "/");
     else if (needs_map && err->kind == ERROR_NOT_FOUND)
         err->kind = ERROR_INVALID;
+}
+
+bool app_parse_filter(struct app *app, struct arena *arena, struct cond *out)
+{
+    struct error err, why;
+    if (where_parse(span_text(app->options->where), arena, out, &err))
+        return true;
+    error_set(&why, err.kind, "--where: %s", err.text);
+    app_report_error(app, NULL, &why);
+    app->status = err.kind == ERROR_INVALID ? EXIT_USAGE : EXIT_FAILURE;
+    return false;
 }
 
 struct resolved {

@@ -1,5 +1,5 @@
-"""What the service says of a table as a whole: schema.json, ttl.json, backups.json and exports.json beside
-its items, and the state of the table in its README."""
+"""What the service says of a table as a whole: schema.json, ttl.json, backups.json, exports.json and stream.json
+beside its items, and the state of the table in its README."""
 
 import json
 
@@ -9,7 +9,7 @@ from harness import tables
 from harness.rows import rows
 
 BARE = {"DDBFS_MAP": None}
-FILES = ["schema.json", "ttl.json", "backups.json", "exports.json"]
+FILES = ["schema.json", "ttl.json", "backups.json", "exports.json", "stream.json", "changes.jsonl"]
 CONTINUOUS = {
     "ContinuousBackupsStatus": "ENABLED",
     "PointInTimeRecoveryDescription": {
@@ -246,6 +246,86 @@ def test_a_table_without_backups(bare, things, backups, proxy):
     )
 
 
+ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/any-Things/stream/2026-11-19T10:00:00.000"
+STREAM = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
+
+
+def shard(number):
+    return {"ShardId": f"shardId-{number:04}", "SequenceNumberRange": {"StartingSequenceNumber": str(number)}}
+
+
+def canned_shards(count, a_page=100):
+    """DescribeStream of a stream with COUNT shards, as the service pages them."""
+
+    def answer(body):
+        assert body["StreamArn"] == ARN
+        start = body.get("ExclusiveStartShardId")
+        at = int(start.rpartition("-")[2]) + 1 if start else 0
+        page = [shard(number) for number in range(at, min(at + a_page, count))]
+        more = {"LastEvaluatedShardId": page[-1]["ShardId"]} if at + len(page) < count else {}
+        return {"StreamDescription": {"StreamArn": ARN, "StreamStatus": "ENABLED", "Shards": page, **more}}
+
+    return answer
+
+
+def describe_with(proxy, **members):
+    proxy.fault("alter", op="DescribeTable", times=None, change=lambda body: body["Table"].update(members))
+
+
+def test_its_stream_with_all_shards(bare, things, proxy, cost):
+    describe_with(proxy, StreamSpecification=STREAM, LatestStreamArn=ARN, LatestStreamLabel="2026-11-19")
+    proxy.fault("canned", op="DescribeStream", times=None, answer=canned_shards(250))
+    got = json.loads(bare("cat", f"/tables/{things}/stream.json").text)
+    assert got["StreamSpecification"] == STREAM and got["LatestStreamArn"] == ARN
+    stream = got["StreamDescription"]
+    assert stream["Shards"] == [shard(number) for number in range(250)]
+    assert stream["StreamStatus"] == "ENABLED" and "LastEvaluatedShardId" not in stream
+    assert cost() == ["DescribeTable", "DescribeStream", "DescribeStream", "DescribeStream"]
+
+
+def test_its_stream_on_a_server(bare, table, boto):
+    schema = tables.plain()
+    schema["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
+    name = table(schema)
+    told = boto.describe_table(TableName=name)["Table"]
+    got = json.loads(bare("cat", f"/tables/{name}/stream.json").text)
+    assert got["LatestStreamArn"] == told["LatestStreamArn"]
+    assert got["StreamSpecification"] == told["StreamSpecification"]
+    assert got["StreamDescription"]["TableName"] == name and got["StreamDescription"]["Shards"]
+
+
+def test_a_table_without_a_stream(bare, things, cost):
+    assert bare("cat", f"/tables/{things}/stream.json").text == '{"StreamSpecification":{"StreamEnabled":false}}\n'
+    assert cost() == ["DescribeTable"]
+
+
+def test_a_stream_that_was_disabled(bare, things, proxy):
+    """Its shards stay for a day."""
+    describe_with(proxy, LatestStreamArn=ARN)
+    proxy.fault("canned", op="DescribeStream", times=1, answer=canned_shards(1))
+    got = json.loads(bare("cat", f"/tables/{things}/stream.json").text)
+    assert got["StreamSpecification"] == {"StreamEnabled": False}
+    assert got["StreamDescription"]["Shards"] == [shard(0)]
+    proxy.fault("error", op="DescribeStream", code="ResourceNotFoundException", times=1)
+    got = json.loads(bare("cat", f"/tables/{things}/stream.json").text)
+    assert got == {"StreamSpecification": {"StreamEnabled": False}, "LatestStreamArn": ARN}
+
+
+def test_a_stream_that_should_exist_and_does_not_is_an_error(bare, things, proxy):
+    describe_with(proxy, StreamSpecification=STREAM, LatestStreamArn=ARN)
+    proxy.fault("error", op="DescribeStream", code="ResourceNotFoundException", times=1)
+    done = bare("cat", f"/tables/{things}/stream.json", expect=1)
+    assert done.stdout == b"" and "ResourceNotFoundException" in done.stderr
+
+
+def test_a_file_without_an_end_is_for_mounts(bare, things):
+    for command in ("cat", "ls"):
+        done = bare(command, f"/tables/{things}/changes.jsonl", expect=1)
+        assert done.stdout == b"" and "use ddbfs tail with the directory of the table" in done.stderr
+    told = bare("explain", f"/tables/{things}/changes.jsonl").text
+    assert "DescribeStream of the stream of any-Things" in told and "GetRecords 1800 times an hour" in told
+
+
 @rows("name, op", [("ttl.json", "DescribeTimeToLive"), ("backups.json", "ListBackups"), ("exports.json", "ListExports")])
 def test_an_operation_that_is_not_known_is_an_error(bare, things, proxy, name, op):
     proxy.fault("error", op=op, code="UnknownOperationException", times=None)
@@ -280,6 +360,8 @@ def test_explain_tells_commands_and_cost(bare, things):
     assert "DescribeTable of any-Things" in told and "aws dynamodb describe-table --table-name any-Things" in told
     told = bare("explain", f"/tables/{things}/ttl.json").text
     assert "cost   1 request" in told and "describe-time-to-live --table-name any-Things" in told
+    told = bare("explain", f"/tables/{things}/stream.json").text
+    assert "cost   1 request" in told and "aws dynamodbstreams describe-stream --stream-arn" in told
     told = bare("explain", f"/tables/{things}/backups.json").text
     assert "cost   2 requests" in told and "read unit" not in told
     assert "list-backups --table-name any-Things --backup-type ALL" in told
@@ -298,7 +380,7 @@ def test_below_an_environment(ddbfs, things):
     assert json.loads(ddbfs("cat", f"/prod/tables/{things}/schema.json").text)["TableName"] == things
 
 
-@rows("name", FILES)
+@rows("name", ["schema.json", "ttl.json", "backups.json", "exports.json"])
 def test_printed_commands_send_the_very_requests(bare, things, backups, exports, proxy, shell, name):
     said = json.loads(bare("explain", "--json", f"/tables/{things}/{name}").text)["aws"]
     proxy.clear()
@@ -309,6 +391,19 @@ def test_printed_commands_send_the_very_requests(bare, things, backups, exports,
     by_name = lambda pair: (pair[0], str(pair[1]))  # noqa: E731
     own = [pair for pair in asked if name == "schema.json" or pair[0] != "DescribeTable"]
     assert sorted([(each.op, each.body) for each in proxy.requests], key=by_name) == sorted(own, key=by_name)
+
+
+def test_the_printed_command_of_a_stream_finds_it(bare, table, shell, proxy):
+    """By the table, whose description ddbfs has already."""
+    schema = tables.plain()
+    schema["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
+    path = f"/tables/{table(schema)}/stream.json"
+    said = json.loads(bare("explain", "--json", path).text)["aws"]
+    told = json.loads(bare("cat", path).text)["StreamDescription"]
+    proxy.clear()
+    got = json.loads(shell(said).text)["StreamDescription"]
+    assert (got["StreamArn"], got["Shards"]) == (told["StreamArn"], told["Shards"])
+    assert proxy.ops == ["DescribeTable", "DescribeStream"]
 
 
 # The table's state in its README.
