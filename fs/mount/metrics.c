@@ -64,7 +64,7 @@ void metrics_read_counters(const struct mount *mount, struct counter out[COUNTER
         {"live_changes", COUNTER_TOTAL, "", (double)source.live.changes,
          "Changes that streams have reported."},
         {"live_gaps", COUNTER_TOTAL, "", (double)source.live.gaps,
-         "Gaps in streams, after each of which the results of a table were dropped."},
+         "Gaps in streams; each drops the results of a table."},
         {"errors", COUNTER_TOTAL, "", (double)journal_error_count(mount->journal),
          "Failures reported in /.ddbfs/errors."},
         {"stale_answers", COUNTER_TOTAL, "", (double)journal_stale_count(mount->journal),
