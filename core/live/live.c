@@ -16,9 +16,9 @@ struct live {
     struct source source; /* first: a pointer to it is a pointer to this */
     struct live_context context;
     struct live_budget budget;
-    struct dict tables; /* of struct live_table, owned */
-    uint64_t reused;    /* Reads that needed no request */
-    int64_t short_ms;   /* when there was not room for all results; INT64_MIN: never */
+    struct dict tables;            /* of struct live_table, owned */
+    uint64_t reused;               /* Reads that needed no request */
+    struct loop_timer *room_timer; /* NULL: there is room for all results */
 };
 
 enum live_call_state {
@@ -486,26 +486,39 @@ static void live_destroy(struct source *source)
         live_table_destroy((struct live_table *)node);
     }
     dict_clean_up(&live->tables);
+    loop_remove_timer(live->room_timer);
     payer_unref(live->context.payer);
     free(live);
+}
+
+/* After a minute with room for all results, readers use theirs for a moment again. */
+static void live_on_room(void *arg)
+{
+    struct live *live = arg;
+    bool is_short = live->budget.was_short;
+    live->budget.was_short = false;
+    live->room_timer =
+        is_short ? loop_add_timer(live->context.loop, SHORT_MS, live_on_room, live) : NULL;
+    if (!live->room_timer && live->context.on_current)
+        live->context.on_current(live->context.on_current_arg);
 }
 
 /* Whether there was not room for all results lately. Then readers use theirs for the ttl: else they
  * would send more requests than without this source. */
 static bool live_is_short(struct live *live)
 {
-    int64_t now_ms = loop_now_ms(live->context.loop);
-    if (live->budget.was_short)
-        live->short_ms = now_ms;
+    if (live->room_timer || !live->budget.was_short)
+        return live->room_timer;
     live->budget.was_short = false;
-    return live->short_ms > now_ms - SHORT_MS;
+    live->room_timer = loop_add_timer(live->context.loop, SHORT_MS, live_on_room, live);
+    return true;
 }
 
 /* Results of a current table are taken from here again after a moment. */
 static int64_t live_ttl_ms(struct source *source, const char *name, int64_t ttl_ms)
 {
     struct live *live = (struct live *)source;
-    const struct live_table *table = live_find_table(live, name);
+    struct live_table *table = live_find_table(live, name);
     int64_t lag_ms;
     bool is_current = table && live_table_is_current(table, &lag_ms) && !live_is_short(live);
     return is_current && ttl_ms > RESULT_TTL_MS ? RESULT_TTL_MS : ttl_ms;
@@ -572,7 +585,6 @@ struct source *live_new(const struct live_options *options)
         return NULL;
     }
     live->source = (struct source){.ops = &live_ops, .inner = options->source};
-    live->short_ms = INT64_MIN / 2;
     live->budget.most = options->most_bytes;
     live->budget.charge = options->charge;
     live->budget.charge_arg = options->charge_arg;
@@ -583,6 +595,8 @@ struct source *live_new(const struct live_options *options)
         .log = options->log,
         .budget = &live->budget,
         .settle_ms = options->settle_ms,
+        .on_current = options->on_current,
+        .on_current_arg = options->on_current_arg,
     };
     return &live->source;
 }

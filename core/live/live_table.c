@@ -40,6 +40,7 @@ static void live_table_clear(struct live_table *table)
 
 static void live_table_stop(struct live_table *table)
 {
+    table->is_trusted = false;
     follower_destroy(table->follower);
     table->follower = NULL;
     live_table_clear(table);
@@ -93,6 +94,17 @@ static void live_table_report_lag(struct live_table *table)
     table->was_late = is_late;
 }
 
+/* From now on readers use results for a moment only. */
+static void live_table_trust(struct live_table *table)
+{
+    const struct live_context *context = table->context;
+    if (table->is_trusted || follower_stats(table->follower).lag_ms > LIVE_MOST_LAG_MS)
+        return;
+    table->is_trusted = true;
+    if (context->on_current)
+        context->on_current(context->on_current_arg);
+}
+
 static void live_table_begin(struct live_table *table);
 
 /* Polling costs requests, so it stops while the table is not read. */
@@ -113,8 +125,10 @@ static void live_table_look(void *arg)
                  table->name);
         return;
     }
-    if (table->state == LIVE_FOLLOWS)
+    if (table->state == LIVE_FOLLOWS) {
         live_table_report_lag(table);
+        live_table_trust(table);
+    }
     live_table_look_in(table, LOOK_EACH_MS);
 }
 
@@ -179,6 +193,7 @@ static void live_table_on_covered(void *arg)
     log_line(table->context->log, LOG_LEVEL_INFO, "table %s is live", table->name);
     live_history_restart(&table->history, live_table_now_ms(table));
     table->state = LIVE_FOLLOWS;
+    live_table_look_in(table, 0);
 }
 
 static void live_table_on_gap(void *arg, const struct error *why)
@@ -186,6 +201,7 @@ static void live_table_on_gap(void *arg, const struct error *why)
     struct live_table *table = arg;
     table->context->gaps++;
     table->state = LIVE_BEGINS;
+    table->is_trusted = false;
     table->why = *why;
     log_line(table->context->log, LOG_LEVEL_WARNING,
              "the stream of table %s has a gap, and its stored items are dropped: %s", table->name,
@@ -243,12 +259,13 @@ void live_table_touch(struct live_table *table)
 
 /* Results. */
 
-bool live_table_is_current(const struct live_table *table, int64_t *lag_ms)
+bool live_table_is_current(struct live_table *table, int64_t *lag_ms)
 {
-    if (table->state != LIVE_FOLLOWS)
+    if (!table->is_trusted)
         return false;
     *lag_ms = follower_stats(table->follower).lag_ms;
-    return *lag_ms <= LIVE_MOST_LAG_MS;
+    table->is_trusted = *lag_ms <= LIVE_MOST_LAG_MS;
+    return table->is_trusted;
 }
 
 void live_table_present(const struct live_table *table, struct source_present *out)
@@ -261,6 +278,8 @@ void live_table_present(const struct live_table *table, struct source_present *o
     if (table->follower)
         out->lag_ms = follower_stats(table->follower).lag_ms;
     bool lags = table->state == LIVE_FOLLOWS && out->lag_ms > LIVE_MOST_LAG_MS;
+    if (table->state == LIVE_FOLLOWS && !table->is_trusted)
+        out->state = "starts";
     if (lags)
         out->state = "lags";
     if (lags || table->state == LIVE_LOST || table->state == LIVE_BEGINS)

@@ -26,7 +26,9 @@ struct live_context {
     struct payer *payer;   /* of the polls; may be NULL */
     const struct log *log; /* may be NULL */
     struct live_budget *budget;
-    int64_t settle_ms;      /* see struct live_options */
+    int64_t settle_ms; /* see struct live_options, also for the next two */
+    void (*on_current)(void *arg);
+    void *on_current_arg;
     uint64_t changes, gaps; /* so far */
 };
 
@@ -40,6 +42,7 @@ struct live_table {
     struct live_memory *memory; /* owned; NULL until the table is described */
     struct live_history history;
     bool was_late;            /* the lag was reported */
+    bool is_trusted;          /* of FOLLOWS: it is current, and that was reported */
     int64_t read_ms;          /* the last Read of the table */
     struct loop_timer *timer; /* of all states but RESTS: the next look at the table */
     char name[];
@@ -55,7 +58,7 @@ void live_table_destroy(struct live_table *table); /* NULL is fine */
 void live_table_touch(struct live_table *table);
 
 /* Whether the memory shows the table as it was LAG_MS ago, which is little. */
-bool live_table_is_current(const struct live_table *table, int64_t *lag_ms);
+bool live_table_is_current(struct live_table *table, int64_t *lag_ms);
 
 /* Fills in all of OUT. */
 void live_table_present(const struct live_table *table, struct source_present *out);

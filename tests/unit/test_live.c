@@ -140,6 +140,7 @@ struct scene {
     struct log log;
     char logged[8192];
     struct counting_payer payer;
+    unsigned currents; /* reports that results are kept up to date from now on */
     /* The last read. */
     struct source_call *call;
     unsigned versions[READ_MAX_KEYS];
@@ -157,6 +158,11 @@ static void take_line(void *arg, enum log_level level, const char *line)
     snprintf(scene->logged + used, sizeof scene->logged - used, "%s\n", line);
 }
 
+static void count_current(void *arg)
+{
+    ((struct scene *)arg)->currents++;
+}
+
 static void open_scene_with(struct scene *scene, uint64_t seed, size_t most_bytes)
 {
     *scene = (struct scene){.log = {LOG_LEVEL_INFO, take_line, scene}};
@@ -170,6 +176,8 @@ static void open_scene_with(struct scene *scene, uint64_t seed, size_t most_byte
                                                     .loop = scene->loop,
                                                     .log = &scene->log,
                                                     .most_bytes = most_bytes,
+                                                    .on_current = count_current,
+                                                    .on_current_arg = scene,
                                                     .settle_ms = SETTLE_MS});
     CHECK(scene->source);
     counting_payer_init(&scene->payer);
@@ -354,6 +362,7 @@ static void a_lagging_stream_is_not_believed(void)
     read_keys(&scene, 1, 1, false);
     error_set(&scene.service.stream.error, ERROR_RESET, "the connection broke");
     scene.service.stream.down = true;
+    CHECK_INT(scene.currents, 1);
     pass(&scene, 5000);
     CHECK_TEXT(present(&scene).state, "lags");
     CHECK(present(&scene).lag_ms > 3000);
@@ -368,6 +377,7 @@ static void a_lagging_stream_is_not_believed(void)
     pass(&scene, 12000);
     CHECK_TEXT(present(&scene).state, "live");
     CHECK_HAS(scene.logged, "the stream of table T has caught up");
+    CHECK_INT(scene.currents, 2);
     read_keys(&scene, 1, 1, false);
     CHECK_INT(scene.requests, 0);
     CHECK_INT(scene.versions[0], 2);
@@ -453,8 +463,10 @@ static void without_room_results_are_used_for_their_ttl(void)
     CHECK_INT(source_ttl_ms(scene.source, "T", 10000), 10000);
     CHECK_TEXT(present(&scene).state, "full");
     CHECK_HAS(present(&scene).why, "--cache-size");
-    pass(&scene, 60000);
+    CHECK_INT(scene.currents, 1);
+    pass(&scene, 61000);
     CHECK_INT(source_ttl_ms(scene.source, "T", 10000), READER_TTL_MS);
+    CHECK_INT(scene.currents, 2);
     CHECK_TEXT(present(&scene).state, "live");
     close_scene(&scene);
 }
