@@ -107,7 +107,7 @@ static void explain_add_follower(struct explain_words *words, const struct sourc
                                  const struct place *place, struct span options)
 {
     struct read *table = read_new(READ_TABLE, place->table_name, NULL);
-    struct read *stream = fact_read(FACT_STREAM, 0, place->table_name);
+    struct read *stream = fact_read(FACT_STREAM, 0, place->table_name, NULL);
     explain_add_read(words, source, table, options, NULL);
     explain_add_read(words, source, stream, options, NULL);
     read_destroy(table);
@@ -124,7 +124,7 @@ static void explain_add_table_reads(struct explain_words *words, const struct tr
     if (place->kind == PLACE_CHANGES)
         explain_add_follower(words, source, place, buf_span(&options));
     for (size_t i = 0; place->kind == PLACE_FACT && i < fact_read_count(place->fact); i++) {
-        struct read *read = fact_read(place->fact, i, place->table_name);
+        struct read *read = fact_read(place->fact, i, place->table_name, place->table->arn);
         explain_add_read(words, source, read, buf_span(&options), NULL);
         read_destroy(read);
     }
@@ -394,6 +394,29 @@ static void explain_add_time(struct json_writer *json, const char *name, int64_t
     explain_add_member(json, name, &when);
 }
 
+/* Adds the requests that were throttled before the response, by reason; nothing if none were. */
+static void explain_add_throttles(struct json_writer *json, const struct throttles *throttles)
+{
+    const struct throttle *each;
+    uint64_t requests;
+    if (!throttles)
+        return;
+    json_writer_begin_array(json, "throttled", JSON_LINES);
+    for (size_t i = 0; (each = throttles_at(throttles, i, &requests)); i++) {
+        CLEAN_UP(buf_clean_up) struct buf words = {0};
+        if (throttle_is_known(each))
+            throttle_write_words(each, &words);
+        json_writer_begin_object(json, NULL, JSON_SPACED);
+        json_writer_add_integer(json, "requests", (int64_t)requests);
+        json_writer_add_text(json, "reason", each->reason);
+        if (each->resource[0])
+            json_writer_add_text(json, "resource", each->resource);
+        explain_add_member(json, "why", &words);
+        json_writer_end(json);
+    }
+    json_writer_end(json);
+}
+
 /* How fresh results of TABLE are, if its stream is followed. */
 static void explain_add_present(struct json_writer *json, const struct tree *tree,
                                 const struct place *place, const char *table)
@@ -413,7 +436,7 @@ static void explain_add_present(struct json_writer *json, const struct tree *tre
 }
 
 static bool explain_write_item_info(const struct tree *tree, const struct place *place,
-                                    const struct record *record, double found_units,
+                                    const struct record *record, const struct tree_found *found,
                                     const struct error *stale, struct buf *out)
 {
     CLEAN_UP(explain_clean_up) struct explanation explanation = {0};
@@ -447,12 +470,15 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
     explain_add_time(&json, "fetched", origin->fetched_wall_ms);
     json_writer_add_integer(&json, "age_ms", age_ms);
     explain_add_present(&json, tree, place, plan->table_name);
-    bool is_known = origin->capacity >= 0 && found_units >= 0;
-    const struct spent spent = {is_known ? origin->capacity + found_units : 0, origin->doubted};
+    bool is_known = origin->capacity >= 0 && found->units >= 0;
+    const struct spent spent = {is_known ? origin->capacity + found->units : 0, origin->doubted};
     if (is_known || origin->doubted > 0)
         spent_write_members(&spent, "capacity", &json);
     else
         json_writer_add_null(&json, "capacity");
+    CLEAN_UP(throttles_clean_up) struct throttles *throttled = throttles_ref(found->throttled);
+    throttles_join(&throttled, origin->throttled);
+    explain_add_throttles(&json, throttled);
     digest_hex(&digest, version.bytes, VERSION_SIZE);
     explain_add_member(&json, "version", &digest);
     if (!place->is_snapshot)
@@ -594,6 +620,7 @@ static bool explain_write_list_info(const struct tree *tree, const struct place 
     json_writer_add_integer(&json, "pages", stats.pages);
     json_writer_add_integer(&json, "requests", stats.requests);
     spent_write_members(&stats.spent, "capacity", &json);
+    explain_add_throttles(&json, stats.throttled);
     explain_add_time(&json, "fetched", stats.age.since_wall_ms);
     json_writer_add_integer(&json, "age_ms", clock->now_ms(clock) - stats.age.since_ms);
     json_writer_add_integer(&json, "took_ms", stats.age.took_ms);

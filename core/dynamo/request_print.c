@@ -131,6 +131,7 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         [DYNAMO_GET_SHARD_ITERATOR] = "get-shard-iterator",
         [DYNAMO_GET_RECORDS] = "get-records",
         [DYNAMO_TRANSACT_GET_ITEMS] = "transact-get-items",
+        [DYNAMO_LIST_EXPORTS] = "list-exports",
     };
     CLEAN_UP(request_clean_up) struct request request;
     if (!request_init(&request, read)) {
@@ -148,7 +149,8 @@ void dynamo_write_command(const struct read *read, const struct source_command *
     } else if (request.op == DYNAMO_TRANSACT_GET_ITEMS) {
         request_print_add_parts(out, read, how);
     } else {
-        request_print_add_word(out, "--table-name", request.table);
+        request_print_add_word(
+            out, request.op == DYNAMO_LIST_EXPORTS ? "--table-arn" : "--table-name", request.table);
         request_print_add_word(out, "--index-name", request.index);
         if (request.op == DYNAMO_GET_ITEM && how->key)
             buf_printf(out, " --key %s", how->key);

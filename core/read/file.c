@@ -78,8 +78,8 @@ static bool file_find_attribute(const struct place *place, struct json item, str
 
 /* Appends the text of the item, and fills in whether it is secret. */
 static bool file_write(const struct tree *tree, const struct place *place, struct record *record,
-                       double found_units, const struct error *stale, bool *secret, struct buf *out,
-                       struct error *err)
+                       const struct tree_found *found, const struct error *stale, bool *secret,
+                       struct buf *out, struct error *err)
 {
     struct json item = record_item(record), typed;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -114,7 +114,7 @@ static bool file_write(const struct tree *tree, const struct place *place, struc
         return target;
     }
     case PLACE_INFO:
-        return tree->texts->write_item_info(tree, place, record, found_units, stale, out) ||
+        return tree->texts->write_item_info(tree, place, record, found, stale, out) ||
                error_no_memory(err);
     case PLACE_TYPED:
         ok = item_write_typed(item, &view, out);
@@ -130,11 +130,11 @@ static bool file_write(const struct tree *tree, const struct place *place, struc
 }
 
 bool file_make(const struct tree *tree, const struct place *place, struct record *record,
-               double found_units, const struct error *stale, struct buf *bytes,
+               const struct tree_found *found, const struct error *stale, struct buf *bytes,
                struct tree_file *out, struct error *err)
 {
     bool secret;
-    if (!file_write(tree, place, record, found_units, stale, &secret, bytes, err))
+    if (!file_write(tree, place, record, found, stale, &secret, bytes, err))
         return false;
     *out = (struct tree_file){
         .bytes = buf_span(bytes),
@@ -161,8 +161,7 @@ struct fact_part {
     struct fact_flight *flight;
     struct read *read;        /* owned */
     struct source_call *call; /* NULL before it starts and after it ended */
-    struct buf text;          /* the response's JSON; of backups and shards, the elements of an
-                               * array */
+    struct buf text;          /* the response's JSON; of a list, the elements of an array */
 };
 
 /* The requests for one fact. They belong to the cache's flight, and may outlive the first caller.
@@ -224,11 +223,11 @@ static void fact_flight_fail(struct fact_flight *flight, const struct error *err
     cache_fail(flight->cache_flight, &copy);
 }
 
-/* Two responses become one object, under the service's own names. */
+/* Joins the responses, under the service's own names. */
 static void fact_flight_write(const struct fact_flight *flight, struct buf *out)
 {
     const struct fact_part *parts = flight->parts;
-    bool two = flight->fact == FACT_BACKUPS;
+    const char *const *frame = fact_frame(flight->fact);
     if (flight->fact == FACT_STREAM) {
         if (!fact_write_stream(buf_span(&flight->table), buf_span(&flight->stream),
                                buf_span(&parts[0].text), out))
@@ -236,11 +235,11 @@ static void fact_flight_write(const struct fact_flight *flight, struct buf *out)
         buf_add_char(out, '\n');
         return;
     }
-    buf_add_text(out, two ? "{\"BackupSummaries\":[" : "");
-    buf_add_span(out, buf_span(&parts[0].text));
-    buf_add_text(out, two ? "],\"ContinuousBackupsDescription\":" : "");
-    buf_add_span(out, buf_span(&parts[1].text));
-    buf_add_text(out, two ? "}\n" : "\n");
+    for (size_t i = 0; i < FACT_MOST_READS; i++) {
+        buf_add_text(out, frame[i]);
+        buf_add_span(out, buf_span(&parts[i].text));
+    }
+    buf_add_text(out, frame[FACT_MOST_READS]);
 }
 
 /* NULL when memory ran out. */
@@ -358,20 +357,21 @@ static bool fact_flight_start(void *arg, struct cache_flight *cache_flight, stru
 }
 
 /* DESCRIPTION is the table's, of FACT_STREAM alone; empty: it is not known. */
-static struct fact_flight *fact_flight_new(enum fact fact, struct source *source,
-                                           struct payer *payer, const char *table,
-                                           struct span description)
+static struct fact_flight *fact_flight_new(const struct place *place, struct source *source,
+                                           struct payer *payer, struct span description)
 {
     struct fact_flight *flight = calloc(1, sizeof *flight);
     if (!flight)
         return NULL;
-    flight->fact = fact;
+    flight->fact = place->fact;
     flight->source = source_ref(source);
     flight->payer = payer_ref(payer);
+    enum fact fact = place->fact;
+    const char *table = place->table_name;
     buf_add_span(&flight->table, description);
     bool ok = !flight->table.failed;
     for (size_t i = 0; ok && i < fact_read_count(fact); i++)
-        ok = (flight->parts[i].read = fact_read(fact, i, table));
+        ok = (flight->parts[i].read = fact_read(fact, i, table, place->table->arn));
     if (ok && fact == FACT_STREAM && description.size == 0)
         ok = (flight->parts[1].read = read_new(READ_TABLE, table, NULL));
     if (ok)
@@ -390,8 +390,7 @@ static struct cache_wait *file_read_fact(const struct tree *tree, const struct p
     struct source *source = tree->source(tree->source_arg, place, err);
     if (!source)
         return NULL;
-    struct fact_flight *flight =
-        fact_flight_new(place->fact, source, tree->payer, place->table_name, description);
+    struct fact_flight *flight = fact_flight_new(place, source, tree->payer, description);
     struct cache_wait *wait = NULL;
     source_identity(source, &key);
     buf_printf(&key, " %s of %s", fact_name(place->fact), place->table_name);
@@ -467,7 +466,7 @@ static void file_call_destroy(struct tree_call *call)
     free(call);
 }
 
-static void file_take_record(void *arg, struct record *record, double found_units,
+static void file_take_record(void *arg, struct record *record, const struct tree_found *found,
                              int64_t ttl_left_ms, const struct error *err)
 {
     struct tree_call call = *(struct tree_call *)arg;
@@ -475,7 +474,7 @@ static void file_take_record(void *arg, struct record *record, double found_unit
     struct tree_file file;
     struct error why;
     free(arg);
-    if (record && file_make(call.tree, call.place, record, found_units, err, &bytes, &file, &why)) {
+    if (record && file_make(call.tree, call.place, record, found, err, &bytes, &file, &why)) {
         file.ttl_left_ms = ttl_left_ms;
         call.done(call.arg, &file, NULL);
         return;

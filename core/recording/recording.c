@@ -29,7 +29,8 @@ static const char *const recording_kinds[] = {
     [READ_ITEMS] = "items",       [READ_QUERY] = "query",   [READ_TABLES] = "tables",
     [READ_TABLE] = "table",       [READ_EXPIRY] = "expiry", [READ_BACKUPS] = "backups",
     [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan",     [READ_STREAM] = "stream",
-    [READ_ITERATOR] = NULL,       [READ_CHANGES] = NULL,    [READ_TOGETHER] = "items"};
+    [READ_ITERATOR] = NULL,       [READ_CHANGES] = NULL,    [READ_TOGETHER] = "items",
+    [READ_EXPORTS] = "exports"};
 
 /* Secrets. */
 

@@ -287,6 +287,21 @@ void app_print_safely(const char *text)
     fputs(buf_text(&safe), stderr);
 }
 
+static void app_add_throttles(struct json_writer *json, const struct error *err)
+{
+    if (!error_states_throttles(err))
+        return;
+    json_writer_begin_array(json, "throttled", JSON_TIGHT);
+    for (size_t i = 0; i < err->throttle_count; i++) {
+        json_writer_begin_object(json, NULL, JSON_TIGHT);
+        json_writer_add_text(json, "reason", err->throttles[i].reason);
+        if (err->throttles[i].resource[0])
+            json_writer_add_text(json, "resource", err->throttles[i].resource);
+        json_writer_end(json);
+    }
+    json_writer_end(json);
+}
+
 void app_write_error(struct buf *out, const char *path, const struct error *err)
 {
     struct json_writer json = json_writer_to(out);
@@ -309,6 +324,7 @@ void app_write_error(struct buf *out, const char *path, const struct error *err)
         json_writer_add_text(&json, "code", err->code);
     if (err->request_id[0])
         json_writer_add_text(&json, "request_id", err->request_id);
+    app_add_throttles(&json, err);
     json_writer_end(&json);
 }
 

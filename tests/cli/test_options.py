@@ -683,7 +683,7 @@ def what_tables_needs_is_granted(bench):
     assert {action for action, _ in more} == {
         f"dynamodb:{op}"
         for op in ("GetItem", "BatchGetItem", "Query", "DescribeTable", "DescribeTimeToLive")
-        + ("ListBackups", "DescribeContinuousBackups")
+        + ("ListBackups", "DescribeContinuousBackups", "ListExports")
         + ("DescribeStream", "GetShardIterator", "GetRecords")
     }
     assert {resource.split(":")[-1] for _, resource in more} == {"*", "table/*"}

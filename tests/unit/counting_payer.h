@@ -17,7 +17,8 @@ struct counting_payer {
     double set_aside; /* of it */
     unsigned refused;
     bool released;
-    struct buf lines; /* "Query jobs/index pattern answered\n", one an expense */
+    struct buf lines;     /* "Query jobs/index pattern answered\n", one an expense */
+    struct buf throttled; /* "Query REASON\n", one a reason */
 };
 
 /* With one reference, the test's own. */
