@@ -239,6 +239,7 @@ void tail_tables_check(struct tail *tail)
     int64_t now_ms = loop_now_ms(tail->app->loop);
     LIST_EACH (struct tail_table, each, &tail->tables, node) {
         if (!each->is_in_trouble || each->has_ended ||
+            (each->items && !tail_items_are_empty(each->items)) ||
             follower_stats(each->follower).lag_ms >= now_ms - each->trouble_ms)
             continue;
         each->is_in_trouble = false;
@@ -253,9 +254,7 @@ static void tail_table_take_end(void *arg, const struct error *why)
     CLEAN_UP(buf_clean_up) struct buf options = {0};
     struct error err = *why;
     sources_describe(table->tail->app->sources, table->paths->place, &options);
-    if (err.kind == ERROR_NO_STREAM &&
-        span_ends(span_text(err.text), SPAN_LITERAL("=NEW_AND_OLD_IMAGES")) && !options.failed)
-        error_add(&err, "%s", buf_text(&options));
+    follow_add_options(&err, buf_text(&options));
     tail_table_end(table, &err);
 }
 
@@ -351,22 +350,22 @@ static bool tail_is_shown(const struct tail_table *table, const struct tail_path
     return verdict == CHANGE_SHOWN;
 }
 
-/* The first path that shows the change; NULL for none. HAS_LEFT: it showed the item only before. */
+/* The first path that shows the item now; else (HAS_LEFT, if the item exists) the first one that
+ * showed it before. NULL: no path does. */
 static const struct tail_path *tail_find_path(const struct tail_table *table,
                                               const struct tail_change *turn, bool *has_left,
                                               bool *failed)
 {
     struct change_image before = tail_image(turn, false), after = tail_image(turn, true);
-    bool exists = json_present(after.item);
     bool tells_before = before.is_whole || !after.is_whole; /* keys prove less than the image */
-    for (const struct tail_path *path = table->paths; path; path = path->next) {
-        *has_left = false;
+    *has_left = false;
+    for (const struct tail_path *path = table->paths; path; path = path->next)
         if (tail_is_shown(table, path, &after, failed))
             return path;
-        *has_left = exists;
-        if (tells_before && tail_is_shown(table, path, &before, failed))
+    *has_left = json_present(after.item);
+    for (const struct tail_path *path = table->paths; path && tells_before; path = path->next)
+        if (tail_is_shown(table, path, &before, failed))
             return path;
-    }
     return NULL;
 }
 
@@ -427,17 +426,18 @@ static bool tail_selects(struct tail_table *table, const struct tail_change *tur
 }
 
 /* False with ERR filled. */
-static bool tail_table_write(const struct tail_table *table, const struct tail_change *turn,
-                             struct span path, bool has_left, struct buf *out, struct error *err)
+static bool tail_table_write(const struct tail_table *table, const struct tail_path *path,
+                             const struct tail_change *turn, struct span name, bool has_left,
+                             struct buf *out, struct error *err)
 {
     const char *first[KEY_MAX_BASE_ATTRIBUTES];
     const struct tail *tail = table->tail;
     struct change_line line = {.change = turn->change,
-                               .path = path,
+                               .path = name,
                                .has_left = has_left,
                                .is_fetched = turn->was_read,
                                .fetched = turn->item};
-    file_view(&tail->app->tree, table->paths->place->table, first, &line.view);
+    file_view(&tail->app->tree, path->place->table, first, &line.view);
     line.view.compact = true;
     bool ok = tail->app->options->json ? change_line_write_json(&line, out)
                                        : change_line_write_text(&line, tail->columns, out);
@@ -470,7 +470,7 @@ static void tail_table_print(struct tail_table *table, const struct tail_change 
     }
     if (!is_wanted || table->has_ended)
         return;
-    if (!tail_table_write(table, turn, buf_span(&name), has_left, &line, &why)) {
+    if (!tail_table_write(table, path, turn, buf_span(&name), has_left, &line, &why)) {
         tail_table_end(table, &why);
         return;
     }

@@ -286,7 +286,7 @@ def test_its_stream_with_all_shards(bare, things, proxy, cost):
 def test_its_stream_on_a_server(bare, table, boto):
     schema = tables.plain()
     schema["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
-    name = table(schema)
+    name = table(schema, name="any-Streamed")  # DynamoDB Local keeps the stream of a name
     told = boto.describe_table(TableName=name)["Table"]
     got = json.loads(bare("cat", f"/tables/{name}/stream.json").text)
     assert got["LatestStreamArn"] == told["LatestStreamArn"]
@@ -397,7 +397,7 @@ def test_the_printed_command_of_a_stream_finds_it(bare, table, shell, proxy):
     """By the table, whose description ddbfs has already."""
     schema = tables.plain()
     schema["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
-    path = f"/tables/{table(schema)}/stream.json"
+    path = f"/tables/{table(schema, name='any-Streamed')}/stream.json"
     said = json.loads(bare("explain", "--json", path).text)["aws"]
     told = json.loads(bare("cat", path).text)["StreamDescription"]
     proxy.clear()

@@ -185,6 +185,13 @@ def test_secrets_are_masked(things, oldest):
     assert '+token: "s3cret"' in oldest(things, 2, "--show-secrets").text
 
 
+def test_secrets_are_those_of_the_path_that_shows_the_item(things, oldest):
+    """A table by its name has no secrets, and comes second."""
+    things.put("one", token="s3cret")
+    paths = [f"/any/tables/{things.name}/items/other", "/any/things"]
+    assert "s3cret" not in oldest(things, 1, "--json", paths=paths).text
+
+
 def test_each_path_opens(things, oldest, ddbfs):
     names = ["plain", "a/b", "100%", ".hidden", "x" * 300, "é#|", "tail ~"]
     for name in names:
@@ -218,6 +225,16 @@ def test_a_listing_shows_what_enters_and_what_leaves(things, oldest):
     ]
     left = oldest(things, 5, "--json", paths=["/any/things/state/NEW"]).lines[2]
     assert left["left"] is True and left["path"] == "/any/things/box/one"
+
+
+def test_a_change_from_one_path_to_another_is_in_the_other(things, oldest):
+    things.put("one", state="NEW")
+    things.put("one", state="DONE")
+    paths = ["/any/things/state/NEW", "/any/things/state/DONE"]
+    assert oldest(things, 2, paths=paths).lines == [
+        'INSERT /any/things/state/NEW/box#one   +state: "NEW"',
+        'MODIFY /any/things/state/DONE/box#one   state: "NEW" -> "DONE"',
+    ]
 
 
 def test_an_item_shows_itself_alone(things, oldest):

@@ -288,6 +288,17 @@ def test_other_files_are_opened_without_a_request(mount, things):
     reader.close()
 
 
+def test_a_live_mount_has_it_too(mount, things):
+    m = mount("--live", env=BARE)
+    reader = Reader(things.file(m))
+    path = m / "tables" / things.name / "items/box/one"
+    things.put("one", "m")
+    assert reader.lines(1)[0]["new"]["note"] == "m"
+    assert json.loads(path.read_bytes())["note"] == "m"
+    reader.close()
+    wait_for_release(m, things)
+
+
 def test_tail_takes_paths_below_the_mount(mount, ddbfs, things):
     m = mount(env=BARE)
     things.put("one", "m")
