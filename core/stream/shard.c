@@ -103,12 +103,19 @@ static void shard_suffer(struct shard *shard, const struct error *why)
     shard->context->ops->trouble(shard->context->arg, shard, why);
 }
 
+/* No change behind an iterator of the latest place is old enough to be gone: DynamoDB Local refuses
+ * such an iterator at the first change of the shard. */
+static bool shard_has_read_nothing(const struct shard *shard)
+{
+    return shard->sequence.size == 0 && shard->at == STREAM_LATEST;
+}
+
 /* The iterator is too old, as after a sleep of the machine. If no change has come yet, all that the
  * shard has is read, less those from before the last poll. */
 static void shard_place_anew(struct shard *shard)
 {
     buf_truncate(&shard->iterator, 0);
-    if (shard->sequence.size == 0 && shard->at == STREAM_LATEST) {
+    if (shard_has_read_nothing(shard)) {
         int64_t from_ms = shard->tip_wall_ms ? shard->tip_wall_ms : shard->since_wall_ms;
         shard->at = STREAM_OLDEST;
         shard->not_before_ms = from_ms - TIMES_ARE_ROUNDED_TO_MS;
@@ -143,9 +150,11 @@ static bool shard_is_refused(const struct error *why)
 static void shard_fail(struct shard *shard, const struct error *why)
 {
     const struct shard_context *context = shard->context;
-    if (strcmp(why->code, "ExpiredIteratorException") == 0)
+    bool is_trimmed = strcmp(why->code, "TrimmedDataAccessException") == 0;
+    if (strcmp(why->code, "ExpiredIteratorException") == 0 ||
+        (is_trimmed && shard_has_read_nothing(shard)))
         shard_place_anew(shard);
-    else if (strcmp(why->code, "TrimmedDataAccessException") == 0)
+    else if (is_trimmed)
         shard_lose(shard, why);
     else if (why->kind == ERROR_NO_STREAM)
         shard_vanish(shard, why);

@@ -308,6 +308,26 @@ static void trimmed_changes_are_a_gap(void)
     close_scene(&scene);
 }
 
+static void a_latest_place_that_is_refused_is_no_gap(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    fake_stream_write(&scene.fake, shard, 9, 1);
+    pass(&scene, 3600 * 1000);
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 1000);
+    error_set(&scene.fake.error, ERROR_NO_STREAM, "trimmed");
+    memcpy(scene.fake.error.code, "TrimmedDataAccessException", 27);
+    scene.fake.fail_at = scene.fake.responses + 1;
+    fake_stream_write(&scene.fake, shard, 1, 1);
+    pass(&scene, 2000);
+    CHECK_INT(scene.gaps, 0);
+    CHECK_INT(scene.count, 1);
+    CHECK_INT(scene.latest[1], 1);
+    close_scene(&scene);
+}
+
 static void trouble_is_reported_and_overcome(void)
 {
     struct scene scene;
@@ -637,6 +657,7 @@ static const struct check_test tests[] = {
     {"empty pages are no end", empty_pages_are_no_end},
     {"expired iterators are replaced", expired_iterators_are_replaced},
     {"trimmed changes are a gap", trimmed_changes_are_a_gap},
+    {"a latest place that is refused is no gap", a_latest_place_that_is_refused_is_no_gap},
     {"trouble is reported and overcome", trouble_is_reported_and_overcome},
     {"a failure at each response", a_failure_at_each_response},
     {"a refusal ends the follower", a_refusal_ends_the_follower},
