@@ -142,7 +142,8 @@ static bool configuration_report_credentials(struct configured_environment *to,
     }
     configuration_report(to, CONFIGURED_ACCOUNT_ID, credentials->account_id,
                          of_environment ? "AWS_ACCOUNT_ID" : "the credentials");
-    const struct aws_endpoint *endpoint = aws_session_endpoint(to->session, credentials, &to->err);
+    const struct aws_endpoint *endpoint =
+        aws_session_endpoint(to->session, AWS_DYNAMODB, credentials, &to->err);
     if (!endpoint)
         return false;
     configuration_report_endpoint(

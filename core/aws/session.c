@@ -9,6 +9,7 @@
 #include "core/aws/sts.h"
 
 struct located {
+    enum aws_service service;
     char *account_id; /* owned; NULL if the credentials have no account */
     struct aws_endpoint endpoint;
     struct located *next;
@@ -71,13 +72,15 @@ void aws_session_destroy(struct aws_session *session)
 /* The account of the credentials changes only when the user edits a profile, so the list is short.
  */
 const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
+                                                enum aws_service service,
                                                 const struct credentials *credentials,
                                                 struct error *err)
 {
     const char *account_id = credentials->account_id;
     for (struct located *each = session->located; each; each = each->next) {
         const char *own = each->account_id;
-        if (own && account_id ? strcmp(own, account_id) == 0 : own == account_id)
+        if (each->service == service &&
+            (own && account_id ? strcmp(own, account_id) == 0 : own == account_id))
             return &each->endpoint;
     }
     struct located *located = calloc(1, sizeof *located);
@@ -86,7 +89,8 @@ const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
         error_no_memory(err);
         return NULL;
     }
-    if (!aws_endpoint_init(&located->endpoint, session->settings, AWS_DYNAMODB, NULL, account_id,
+    located->service = service;
+    if (!aws_endpoint_init(&located->endpoint, session->settings, service, NULL, account_id,
                            err)) {
         session_free_located(located);
         return NULL;

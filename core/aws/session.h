@@ -32,9 +32,10 @@ bool aws_session_prompt(struct aws_session *session, const struct profiles *prof
 
 const struct aws_settings *aws_session_settings(const struct aws_session *session);
 
-/* DynamoDB's endpoint for CREDENTIALS, whose account can be part of it. Valid as long as the
+/* The endpoint of SERVICE for CREDENTIALS, whose account can be part of it. Valid as long as the
  * session. NULL with ERR filled. */
 const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
+                                                enum aws_service service,
                                                 const struct credentials *credentials,
                                                 struct error *err);
 

@@ -56,17 +56,56 @@ static void exchange_sent(void *arg)
     exchange->sent_ms = loop_now_ms(exchange->link->client.loop);
 }
 
-const struct aws_endpoint *exchange_locate(void *arg, const struct credentials *credentials,
-                                           struct error *err)
+/* The function LOCATE of all clients of a link. */
+static const struct aws_endpoint *
+exchange_locate(struct exchange_link *link, enum aws_service service,
+                const struct credentials *credentials, struct error *err)
 {
-    struct exchange_link *link = arg;
-    const struct aws_endpoint *endpoint = aws_session_endpoint(link->session, credentials, err);
+    const struct aws_endpoint *endpoint =
+        aws_session_endpoint(link->session, service, credentials, err);
     link->method = credentials ? credentials->method : NULL;
     snprintf(link->origin, sizeof link->origin, "%s",
              credentials && credentials->origin ? credentials->origin : "");
     if (endpoint)
         link->endpoint = endpoint;
     return endpoint;
+}
+
+static const struct aws_endpoint *
+exchange_locate_main(void *arg, const struct credentials *credentials, struct error *err)
+{
+    return exchange_locate(arg, AWS_DYNAMODB, credentials, err);
+}
+
+static const struct aws_endpoint *
+exchange_locate_host(void *arg, const struct credentials *credentials, struct error *err)
+{
+    struct exchange_host *host = arg;
+    return exchange_locate(host->link, host->service, credentials, err);
+}
+
+static void exchange_host_init(struct exchange_host *host, struct exchange_link *link,
+                               enum aws_service service)
+{
+    *host =
+        (struct exchange_host){.client = link->client, .link = link, .service = service};
+    host->client.locate = exchange_locate_host;
+    host->client.locate_arg = host;
+}
+
+void exchange_link_init(struct exchange_link *link, const struct aws_client *client)
+{
+    link->client = *client;
+    link->client.locate = exchange_locate_main;
+    link->client.locate_arg = link;
+    exchange_host_init(&link->search, link, AWS_DYNAMODB_SEARCH);
+}
+
+/* The client for SENT's operation. */
+static struct aws_client *exchange_client(struct exchange_link *link,
+                                          const struct sent_request *sent)
+{
+    return sent->op == DYNAMO_SEARCH_VECTORS ? &link->search.client : &link->client;
 }
 
 /* One line a request: exactly one of ANSWER and ERR is not NULL, unless the exchange is abandoned.
@@ -87,18 +126,33 @@ static void exchange_log(const struct exchange *exchange, const struct answer *a
         printable_copy(index, sizeof index, span_text(read->index), PRINTABLE_WORD);
     snprintf(what, sizeof what, "%s%s%s%s%s", dynamo_op_name(exchange->sent->op),
              has_table ? " table=" : "", table, read->index ? " index=" : "", index);
-    decimal_write_known(answer ? answer->capacity : exchange->stated, "unknown", &capacity);
+    bool searches = exchange->sent->op == DYNAMO_SEARCH_VECTORS;
+    const char *unit = searches ? "search_bytes" : "capacity";
+    double stated = !answer ? exchange->stated : searches ? answer->search_bytes : answer->capacity;
+    decimal_write_known(stated, "unknown", &capacity);
     if (exchange->is_abandoned)
-        log_line(log, LOG_LEVEL_INFO, "%s abandoned ms=%lld capacity=%s", what, (long long)took_ms,
-                 buf_text(&capacity));
+        log_line(log, LOG_LEVEL_INFO, "%s abandoned ms=%lld %s=%s", what, (long long)took_ms,
+                 unit, buf_text(&capacity));
     else if (answer)
-        log_line(log, LOG_LEVEL_INFO, "%s status=200 ms=%lld request=%s capacity=%s", what,
-                 (long long)took_ms, answer->request_id[0] ? answer->request_id : "unknown",
+        log_line(log, LOG_LEVEL_INFO, "%s status=200 ms=%lld request=%s %s=%s", what,
+                 (long long)took_ms, answer->request_id[0] ? answer->request_id : "unknown", unit,
                  buf_text(&capacity));
     else
         log_line(log, LOG_LEVEL_INFO, "%s status=%d error=%s%s%s ms=%lld request=%s", what,
                  err->http_status, error_word(err->kind), err->code[0] ? " code=" : "", err->code,
                  (long long)took_ms, err->request_id[0] ? err->request_id : "unknown");
+}
+
+/* The consumption of a search. */
+static void exchange_add_search(const struct exchange *exchange, const struct answer *answer,
+                                bool is_doubted, struct spent *spent)
+{
+    if (exchange->sent->op != DYNAMO_SEARCH_VECTORS)
+        return;
+    if (answer && answer->search_bytes >= 0)
+        spent->search_bytes = answer->search_bytes;
+    else if (is_doubted)
+        spent->unstated_searches = 1;
 }
 
 /* Whether a request that failed with ERR may have consumed units. A refused request has not. */
@@ -110,9 +164,10 @@ static bool exchange_may_have_read(const struct error *err)
 
 /* Charges the request, which is over. STATED: the units of its response; < 0: not stated.
  * IS_DOUBTED: the request may have consumed units that are not stated. */
-static struct spent exchange_charge(struct exchange *exchange, enum expense_end end, double stated,
-                                    bool is_doubted, int64_t took_ms)
+static struct spent exchange_charge(struct exchange *exchange, enum expense_end end,
+                                    const struct answer *answer, bool is_doubted, int64_t took_ms)
 {
+    double stated = answer ? answer->capacity : exchange->stated;
     const struct read *read = exchange->sent->read;
     bool is_stated = stated >= 0;
     struct expense expense = {
@@ -127,6 +182,7 @@ static struct spent exchange_charge(struct exchange *exchange, enum expense_end 
         .expected = !is_stated && is_doubted ? exchange->expected : 0,
         .took_ms = took_ms,
     };
+    exchange_add_search(exchange, answer, is_doubted, &expense.spent);
     exchange->is_sent = false;
     spent_add(&exchange->link->stats.spent, &expense.spent);
     payer_charge(exchange->payer, &expense);
@@ -143,17 +199,17 @@ static void exchange_attempted(void *arg, const struct aws_attempt *attempt)
     struct exchange *exchange = arg;
     const struct answer *answer = attempt->result;
     if (exchange->is_abandoned) {
-        exchange_charge(exchange, EXPENSE_ABANDONED, exchange->stated,
-                        exchange_may_have_read(attempt->err), attempt->took_ms);
+        exchange_charge(exchange, EXPENSE_ABANDONED, NULL, exchange_may_have_read(attempt->err),
+                        attempt->took_ms);
     } else if (answer) {
         struct spent spent =
-            exchange_charge(exchange, EXPENSE_ANSWERED, answer->capacity, true, attempt->took_ms);
+            exchange_charge(exchange, EXPENSE_ANSWERED, answer, true, attempt->took_ms);
         exchange->lost.doubted += spent.doubted;
     } else {
         exchange->link->stats.failures++;
         struct spent spent =
-            exchange_charge(exchange, EXPENSE_FAILED, exchange->stated,
-                            exchange_may_have_read(attempt->err), attempt->took_ms);
+            exchange_charge(exchange, EXPENSE_FAILED, NULL, exchange_may_have_read(attempt->err),
+                            attempt->took_ms);
         spent_add(&exchange->lost, &spent);
     }
     exchange_log(exchange, answer, attempt->err, attempt->took_ms);
@@ -179,7 +235,7 @@ static void exchange_done(void *arg, void *result, const struct error *err, unsi
     exchange_done_fn *fn = exchange->is_abandoned ? NULL : exchange->done;
     void *fn_arg = exchange->arg;
     if (exchange->is_sent)
-        exchange_charge(exchange, EXPENSE_FAILED, -1, true, exchange_took_ms(exchange));
+        exchange_charge(exchange, EXPENSE_FAILED, NULL, true, exchange_took_ms(exchange));
     if (answer)
         answer->lost = exchange->lost;
     exchange_free(exchange);
@@ -193,8 +249,9 @@ void exchange_share(const struct exchange_link *link, const struct sent_request 
     const struct aws_settings *settings = aws_session_settings(link->session);
     const char *url = aws_settings_endpoint_url(settings);
     const char *region = settings->region ? settings->region : "the machine's region";
-    snprintf(out, EXCHANGE_SHARE_SIZE, "%s %s", url ? url : region,
-             sent->op == DYNAMO_LIST_TABLES ? "" : sent->read->table);
+    snprintf(out, EXCHANGE_SHARE_SIZE, "%s %s%s", url ? url : region,
+             sent->op == DYNAMO_LIST_TABLES ? "" : sent->read->table,
+             sent->op == DYNAMO_SEARCH_VECTORS ? " search" : "");
 }
 
 struct exchange *exchange_start(struct exchange_link *link, const struct exchange_request *wanted,
@@ -234,7 +291,7 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
         .most_tries = wanted->most_tries,
     };
     exchange->call =
-        aws_call_start(&link->client, &request, wanted->deadline_at_ms, &ops, exchange);
+        aws_call_start(exchange_client(link, sent), &request, wanted->deadline_at_ms, &ops, exchange);
     if (exchange->call)
         return exchange;
     free(exchange);
@@ -258,7 +315,7 @@ static void exchange_give_up(void *arg)
     if (exchange->call)
         aws_call_end(exchange->call);
     if (exchange->is_sent)
-        exchange_charge(exchange, EXPENSE_ABANDONED, -1, true, exchange_took_ms(exchange));
+        exchange_charge(exchange, EXPENSE_ABANDONED, NULL, true, exchange_took_ms(exchange));
     if (exchange->is_abandoned)
         exchange->timer = NULL; /* it runs */
     exchange_free(exchange);
@@ -294,7 +351,8 @@ void exchange_end(struct exchange *exchange)
 {
     if (!exchange)
         return;
-    bool consumes = exchange->is_sent && exchange->set_aside > 0;
+    bool consumes = exchange->is_sent &&
+                    (exchange->set_aside > 0 || exchange->sent->op == DYNAMO_SEARCH_VECTORS);
     if (!consumes || !exchange_abandon(exchange))
         exchange_give_up(exchange);
 }

@@ -83,10 +83,30 @@ static bool refusal_set_other(const struct sent_request *sent, const struct aws_
                      fault->code);
 }
 
+/* Whether the service refuses a search because the index is not ready: it is built, or the search
+ * endpoint does not have it yet, which happens for a short time after it became ACTIVE. */
+static bool refusal_set_unready(const struct sent_request *sent, const struct aws_fault *fault,
+                                struct error *err)
+{
+    bool is_built = strstr(fault->sentence, "backfilling");
+    if (strcmp(fault->code, "ValidationException") != 0 ||
+        (!is_built && !strstr(fault->sentence, "does not have the specified index")))
+        return false;
+    error_set(err, ERROR_NO_TABLE,
+              "the vector index %s of table %s is not ready for searches: %s (%s); %s",
+              sent->read->index, sent->read->table, fault->sentence, fault->code,
+              is_built ? "wait until DescribeTable shows it as ACTIVE and not as Backfilling"
+                       : "if it was created a short time ago, try again in a minute; else compare "
+                         "its name with DescribeTable");
+    return true;
+}
+
 static bool refusal_set_fault(const struct sent_request *sent, const struct aws_fault *fault,
                               struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf needs = {0};
+    if (sent->op == DYNAMO_SEARCH_VECTORS && refusal_set_unready(sent, fault, err))
+        return false;
     if (strcmp(fault->code, "ResourceNotFoundException") == 0)
         return error_set(err, ERROR_NO_TABLE,
                          "table %s does not exist in %s (endpoint %s); check its name (of a map's "

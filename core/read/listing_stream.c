@@ -11,6 +11,7 @@
 struct tree_stream {
     const struct tree *tree;
     const struct place *place;
+    const struct map_pattern *pattern; /* of the place's items */
     struct form *form;    /* owned */
     struct arena arena;   /* owns the columns */
     struct span *columns; /* that the path names */
@@ -63,7 +64,7 @@ static struct form *listing_stream_make_form(struct tree_stream *stream)
     struct form_setting setting = {
         .kind = kinds[place->companion],
         .view = &view,
-        .dated_by = place->route->list->mtime,
+        .dated_by = stream->pattern->mtime,
         .most = tree->snapshot_bytes,
         .width = tree->table_width,
         .columns = stream->columns,
@@ -124,7 +125,7 @@ static void listing_stream_report(struct tree_stream *stream, bool more, const s
                      count, count == 1 ? " does" : "s do");
         /* The first page is the oldest. A file that has just been read is fresh for a moment in any
          * case; else two lookups of it would read all of it twice. */
-        int64_t ttl_ms = stream->place->route->list->ttl_ms;
+        int64_t ttl_ms = stream->pattern->ttl_ms;
         struct walk_age age = tree_list_stats(stream->listing).age;
         int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(stream->tree->loop);
         int64_t least_ms = ttl_ms < MAP_MISSING_TTL_MS ? ttl_ms : MAP_MISSING_TTL_MS;
@@ -186,7 +187,7 @@ static void listing_stream_take_items(void *arg, const struct tree_entry *entrie
         struct json item = entries[i].item;
         struct instant mtime = {0};
         if (dated)
-            mtime = file_mtime(stream->place->route->list, item);
+            mtime = file_mtime(stream->pattern, item);
         if (mtime.known && (!stream->mtime.known || mtime.ms > stream->mtime.ms))
             stream->mtime = mtime;
         stream->any = true;
@@ -246,6 +247,8 @@ struct tree_stream *tree_stream(const struct tree *tree, const struct place *pla
     if (!stream)
         return NULL;
     *stream = (struct tree_stream){.tree = tree, .place = place, .fn = fn, .arg = arg};
+    stream->pattern =
+        place->kind == PLACE_SIMILAR_FILE ? place->route->file : place->route->list;
     stream->form = listing_stream_make_form(stream);
     if (stream->form)
         stream->listing = tree_list_records(

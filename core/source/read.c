@@ -143,6 +143,12 @@ void read_add_attribute(struct read *read, struct span name)
     read->attributes = grown;
 }
 
+void read_set_vector(struct read *read, struct span attribute, struct span vector)
+{
+    read->vector_of = arena_copy(&read->arena, attribute);
+    read->vector = arena_copy(&read->arena, vector);
+}
+
 static bool read_has_name(const struct span *names, size_t count, struct span name)
 {
     for (size_t i = 0; i < count; i++)
@@ -199,6 +205,7 @@ struct read *read_copy(const struct read *read, const struct cond *sort)
     copy->once = read->once;
     copy->segment = read->segment;
     copy->segments = read->segments;
+    read_set_vector(copy, read->vector_of, read->vector);
     for (size_t i = 0; i < read->key_count; i++)
         read_add_key(copy, &read->keys[i]);
     for (size_t i = 0; i < read->where_count; i++)
@@ -301,6 +308,7 @@ void read_identity(const struct read *read, struct buf *out)
     buf_add_text(out, read->consistent ? "!" : " ");
     buf_add_text(out, read->ties ? "=" : " ");
     buf_add_text(out, read->counts ? "#" : " ");
+    read_add_sized(out, read->vector);
     const uint64_t numbers[] = {read->limit, read->segment, read->segments};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         buf_add_char(out, ' ');

@@ -19,6 +19,8 @@ enum read_kind {
     READ_SCAN,     /* all items of a table, or of one of its segments, in no order: of each the
                     * ATTRIBUTES,     which are of its key, if there are any. No page has more than
                     * LIMIT     items. Refused by     sources that do not allow it. */
+    READ_SIMILAR,  /* the LIMIT items whose vectors in a vector index are nearest to VECTOR, the
+                    * nearest first */
 };
 
 struct key_attribute {
@@ -58,7 +60,8 @@ struct read {
     size_t key_count;
 
     struct cond *where; /* READ_QUERY: equality for each partition attribute, at most one
-                         * condition that is no equality, on the sort key */
+                         * condition that is no equality, on the sort key. READ_SIMILAR: equality
+                         * for the index's partition attribute, if it has one */
     size_t where_count;
     struct cond *filter; /* holds for every returned item; tested after the read */
     size_t filter_count;
@@ -69,7 +72,11 @@ struct read {
                                                    * table's own key, which no two items share; may
                                                    * be empty */
     size_t own_key_count;
-    bool descending;
+    bool descending; /* READ_SIMILAR: the greatest score is the nearest */
+    struct span vector; /* READ_SIMILAR: JSON, an array of typed numbers; empty if it is not known,
+                         * as is the value of WHERE then */
+    struct span vector_of; /* READ_SIMILAR: the attribute of items that has it; no part of its
+                            * identity */
     uint32_t limit; /* the caller ends the call after the first N that count; the first page
                      * requests no more; 0 for all */
     bool ties;      /* it also reads further items while SORT is equal to the last one's */
@@ -114,6 +121,8 @@ void read_add_filter(struct read *read, const struct cond *cond);
 void read_add_sort(struct read *read, struct span name);
 void read_add_own_key(struct read *read, struct span name);
 void read_add_attribute(struct read *read, struct span name);
+/* READ_SIMILAR: VECTOR is the value of ATTRIBUTE. */
+void read_set_vector(struct read *read, struct span attribute, struct span vector);
 
 /* Appends a text that is equal for equal Reads only: a cache key. */
 void read_identity(const struct read *read, struct buf *out);

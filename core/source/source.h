@@ -21,6 +21,23 @@ struct key_schema {
     size_t sort_count;
 };
 
+/* The distance of two vectors: the function, as the service names it. */
+#define DISTANCE_COSINE "COSINE"
+#define DISTANCE_EUCLIDEAN "EUCLIDEAN"
+#define DISTANCE_DOT_PRODUCT "DOT_PRODUCT"
+
+/* A vector index. It answers searches by a vector alone. */
+struct vector_info {
+    struct span name;
+    struct span attribute; /* of the vectors */
+    int64_t dimensions;
+    struct span distance;           /* a DISTANCE_… name */
+    struct span partition;          /* the attribute whose value each search must have, or empty */
+    enum value_type partition_type; /* of it */
+    struct span status;             /* "ACTIVE", "CREATING", … */
+    bool backfilling;               /* an ACTIVE index that refuses searches */
+};
+
 struct index_info {
     struct span name;
     struct key_schema keys;
@@ -36,6 +53,8 @@ struct table_info {
     struct key_schema keys;
     const struct index_info *indexes;
     size_t index_count;
+    const struct vector_info *vectors;
+    size_t vector_count;
     int64_t item_count;       /* -1 if not stated */
     int64_t size_bytes;       /* of all items; -1 if not stated */
     int64_t created_ms;       /* since 1970; 0 if not stated */
@@ -52,7 +71,8 @@ struct page_owner {
 /* One page of a response, borrowed for the time of the callback. */
 struct page {
     const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_BACKUPS
-                               * objects of the source's own, one a backup */
+                               * objects of the source's own, one a backup; of READ_SIMILAR
+                               * objects with an "Item" and its "Score", the nearest first */
     size_t item_count;
     uint64_t counted;   /* READ_QUERY that counts: the number of items; no items come */
     size_t scanned;     /* READ_QUERY: items that were read before the filter; 0: not stated */
@@ -76,6 +96,7 @@ struct page {
                                 * that another caller's page counts */
     double capacity;           /* RCU it consumed, of a shared request its part; < 0: not stated */
     double doubted;            /* the most that requests without a stated consumption took beside */
+    double search_bytes;       /* READ_SIMILAR: bytes it consumed; < 0: not stated */
     const char *request_id;    /* of the last request; may be "" */
 };
 
@@ -134,6 +155,8 @@ struct source_command {
     const char *options; /* for the endpoint: " --profile x --region y …", or "" */
     const char *key;     /* of a Read by one key: the shell's text for it, "$key" or "$(…)"; NULL:
                           * the key of the Read */
+
+    const char *item; /* of a READ_SIMILAR without its vector: the shell's text for the typed item */
 
     /* Two programs in the language of jq. With neither the response is printed unchanged. */
     const char *sift;   /* from the array of items to that of those that count; NULL: all do */

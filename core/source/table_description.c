@@ -171,6 +171,47 @@ static bool table_description_read_indexes(struct arena *arena, struct json arra
     return true;
 }
 
+/* The attribute whose value each search must have; empty without one. */
+static bool table_description_read_partition(struct arena *arena, struct json vector,
+                                             struct json definitions, struct vector_info *out)
+{
+    struct json schema = json_member(vector, "SearchSchema");
+    out->partition = span_text("");
+    for (struct json each = json_first(schema); json_present(each); each = json_next(each)) {
+        if (!json_string_is(json_member(each, "SearchSchemaElementType"), SPAN_LITERAL("HASH")))
+            continue;
+        if (out->partition.size > 0 ||
+            !table_description_copy(arena, json_member(each, "AttributeName"), &out->partition) ||
+            !table_description_read_type(definitions, out->partition, &out->partition_type))
+            return false;
+    }
+    return true;
+}
+
+static bool table_description_read_vectors(struct arena *arena, struct json array,
+                                           struct json definitions, struct table_info *info)
+{
+    struct vector_info *vectors = arena_array(arena, json_count(array), sizeof *vectors);
+    info->vectors = vectors;
+    for (struct json each = json_first(array); vectors && json_present(each);
+         each = json_next(each)) {
+        struct vector_info *vector = &vectors[info->vector_count++];
+        struct json attribute = json_member(each, "VectorAttribute");
+        vector->backfilling = json_is(json_member(each, "Backfilling"), JSON_TRUE);
+        if (!table_description_copy(arena, json_member(each, "IndexName"), &vector->name) ||
+            !table_description_copy(arena, json_member(attribute, "AttributeName"),
+                                    &vector->attribute) ||
+            !json_read_int(json_member(each, "Dimensions"), &vector->dimensions) ||
+            !table_description_copy(arena, json_member(each, "DistanceFunction"),
+                                    &vector->distance) ||
+            !table_description_read_word(arena, json_member(each, "IndexStatus"),
+                                         &vector->status) ||
+            !table_description_read_partition(arena, each, definitions, vector))
+            return false;
+    }
+    return true;
+}
+
 struct table_info *table_description_read(struct json table, struct arena *arena)
 {
     struct json definitions = json_member(table, "AttributeDefinitions");
@@ -188,6 +229,8 @@ struct table_info *table_description_read(struct json table, struct arena *arena
                                              &info->index_count) &&
               table_description_read_indexes(arena, local, definitions, true, indexes,
                                              &info->index_count) &&
+              table_description_read_vectors(arena, json_member(table, "VectorIndexes"),
+                                             definitions, info) &&
               table_description_read_state(arena, table, info);
     return ok && !arena->failed ? info : NULL;
 }

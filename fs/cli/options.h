@@ -109,6 +109,7 @@ struct options {
     struct scan_limits scan_limits;
     double max_rcu;             /* per second; of `sql` in all; 0: unlimited */
     double max_rcu_per_process; /* in all; 0: unlimited */
+    uint64_t max_search_bytes;  /* per second; 0: those of MAX_RCU */
     uint64_t cache_bytes;
     int64_t timeout_ms;
     int64_t parallel_ms;     /* listings with pages this slow are read in ranges; -1: none */

@@ -51,7 +51,7 @@ static void every_number_reads_back(void)
 static void check_spent(double units, double doubted, const char *text, const char *json)
 {
     CLEAN_UP(buf_clean_up) struct buf words = {0}, member = {0};
-    const struct spent spent = {units, doubted};
+    const struct spent spent = {.units = units, .doubted = doubted};
     spent_write(&spent, &words);
     spent_write_json(&spent, "capacity", &member);
     CHECK_TEXT(buf_text(&words), text);

@@ -17,7 +17,7 @@ struct scene {
 static void open_scene(struct scene *scene, double a_second, double a_process)
 {
     virtual_clock_init(&scene->clock, 0);
-    scene->limits = limits_new(&scene->clock.clock, a_second, a_process);
+    scene->limits = limits_new(&scene->clock.clock, a_second, a_process, 0);
     CHECK(scene->limits);
 }
 
