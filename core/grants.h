@@ -9,6 +9,8 @@
 struct grants_more {
     bool tables; /* all that paths below tables/ read, of any table */
     bool scan;   /* and Scans of these */
+    bool
+        similar; /* searches in all vector indexes of the map's tables, which a map does not name */
 };
 
 /* Appends the policy of MAP, or of the one environment ENVIRONMENT (not NULL): a name that a path

@@ -19,8 +19,12 @@ struct endpoint_parts {
 
 /* The service in a host's name. */
 static const char *const labels[] = {
-    [AWS_DYNAMODB] = "dynamodb", [AWS_STS] = "sts",       [AWS_SSO] = "portal.sso",
-    [AWS_SSO_OIDC] = "oidc",     [AWS_SIGNIN] = "signin", [AWS_S3] = "s3",
+    [AWS_DYNAMODB] = "dynamodb",
+    [AWS_STS] = "sts",
+    [AWS_SSO] = "portal.sso",
+    [AWS_SSO_OIDC] = "oidc",
+    [AWS_SIGNIN] = "signin",
+    [AWS_S3] = "s3",
     [AWS_DYNAMODB_SEARCH] = "search-dynamodb",
 };
 

@@ -90,8 +90,7 @@ const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
         return NULL;
     }
     located->service = service;
-    if (!aws_endpoint_init(&located->endpoint, session->settings, service, NULL, account_id,
-                           err)) {
+    if (!aws_endpoint_init(&located->endpoint, session->settings, service, NULL, account_id, err)) {
         session_free_located(located);
         return NULL;
     }

@@ -80,10 +80,10 @@ struct explain_words {
 
 static void explain_words_clean_up(struct explain_words *words)
 {
-    struct buf *all[] = {&words->cost,    &words->exception, &words->bound,  &words->paid,
-                         &words->rcu,     &words->dollars,   &words->command, &words->hint,
-                         &words->target,  &words->of_target, &words->of_way, &words->filter,
-                         &words->origin,  &words->searched};
+    struct buf *all[] = {&words->cost,   &words->exception, &words->bound,   &words->paid,
+                         &words->rcu,    &words->dollars,   &words->command, &words->hint,
+                         &words->target, &words->of_target, &words->of_way,  &words->filter,
+                         &words->origin, &words->searched};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         buf_clean_up(all[i]);
     for (size_t i = 0; i < EXPLAIN_STEPS; i++)
@@ -264,17 +264,16 @@ static bool explain_find_words(struct explain_words *words, const struct tree *t
                    "were read are in it",
                    words->hint.size > 0 ? "; " : "");
     if (price->plan && price->plan->search && !place->is_snapshot)
-        buf_printf(&words->hint,
-                   "%sonly an AWS CLI of August 2026 or later knows search-vectors",
+        buf_printf(&words->hint, "%sonly an AWS CLI of August 2026 or later knows search-vectors",
                    words->hint.size > 0 ? "; " : "");
     for (size_t i = 0; i < EXPLAIN_STEPS; i++)
         if (words->steps[i].failed)
             return false;
-    return !words->cost.failed && !words->searched.failed &&
-           !words->exception.failed && !words->bound.failed && !words->command.failed &&
-           !words->paid.failed && !words->rcu.failed && !words->dollars.failed &&
-           !words->hint.failed && !words->filter.failed && !words->target.failed &&
-           !words->of_target.failed && !words->of_way.failed && !words->origin.failed;
+    return !words->cost.failed && !words->searched.failed && !words->exception.failed &&
+           !words->bound.failed && !words->command.failed && !words->paid.failed &&
+           !words->rcu.failed && !words->dollars.failed && !words->hint.failed &&
+           !words->filter.failed && !words->target.failed && !words->of_target.failed &&
+           !words->of_way.failed && !words->origin.failed;
 }
 
 static void explain_write_line(struct buf *out, const char *head, const struct buf *text)

@@ -62,8 +62,8 @@ static void readme_write_vector(const struct place *directory, struct buf *out)
     buf_printf(out,
                "%s is a vector index of %s: it has the %lu numbers in the attribute %s of each "
                "item,\nand compares them by %s.\n",
-               vector->name, table->base_name, (unsigned long)vector->dimensions,
-               vector->attribute, vector->distance);
+               vector->name, table->base_name, (unsigned long)vector->dimensions, vector->attribute,
+               vector->distance);
     if (vector->partition)
         buf_printf(out, "A search compares only items with the same %s.\n", vector->partition);
     if (!model_vector_is_ready(vector))

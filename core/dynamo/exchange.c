@@ -57,9 +57,10 @@ static void exchange_sent(void *arg)
 }
 
 /* The function LOCATE of all clients of a link. */
-static const struct aws_endpoint *
-exchange_locate(struct exchange_link *link, enum aws_service service,
-                const struct credentials *credentials, struct error *err)
+static const struct aws_endpoint *exchange_locate(struct exchange_link *link,
+                                                  enum aws_service service,
+                                                  const struct credentials *credentials,
+                                                  struct error *err)
 {
     const struct aws_endpoint *endpoint =
         aws_session_endpoint(link->session, service, credentials, err);
@@ -87,8 +88,7 @@ exchange_locate_host(void *arg, const struct credentials *credentials, struct er
 static void exchange_host_init(struct exchange_host *host, struct exchange_link *link,
                                enum aws_service service)
 {
-    *host =
-        (struct exchange_host){.client = link->client, .link = link, .service = service};
+    *host = (struct exchange_host){.client = link->client, .link = link, .service = service};
     host->client.locate = exchange_locate_host;
     host->client.locate_arg = host;
 }
@@ -131,8 +131,8 @@ static void exchange_log(const struct exchange *exchange, const struct answer *a
     double stated = !answer ? exchange->stated : searches ? answer->search_bytes : answer->capacity;
     decimal_write_known(stated, "unknown", &capacity);
     if (exchange->is_abandoned)
-        log_line(log, LOG_LEVEL_INFO, "%s abandoned ms=%lld %s=%s", what, (long long)took_ms,
-                 unit, buf_text(&capacity));
+        log_line(log, LOG_LEVEL_INFO, "%s abandoned ms=%lld %s=%s", what, (long long)took_ms, unit,
+                 buf_text(&capacity));
     else if (answer)
         log_line(log, LOG_LEVEL_INFO, "%s status=200 ms=%lld request=%s %s=%s", what,
                  (long long)took_ms, answer->request_id[0] ? answer->request_id : "unknown", unit,
@@ -207,9 +207,8 @@ static void exchange_attempted(void *arg, const struct aws_attempt *attempt)
         exchange->lost.doubted += spent.doubted;
     } else {
         exchange->link->stats.failures++;
-        struct spent spent =
-            exchange_charge(exchange, EXPENSE_FAILED, NULL, exchange_may_have_read(attempt->err),
-                            attempt->took_ms);
+        struct spent spent = exchange_charge(
+            exchange, EXPENSE_FAILED, NULL, exchange_may_have_read(attempt->err), attempt->took_ms);
         spent_add(&exchange->lost, &spent);
     }
     exchange_log(exchange, answer, attempt->err, attempt->took_ms);
@@ -290,8 +289,8 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
         .retry = wanted->retry,
         .most_tries = wanted->most_tries,
     };
-    exchange->call =
-        aws_call_start(exchange_client(link, sent), &request, wanted->deadline_at_ms, &ops, exchange);
+    exchange->call = aws_call_start(exchange_client(link, sent), &request, wanted->deadline_at_ms,
+                                    &ops, exchange);
     if (exchange->call)
         return exchange;
     free(exchange);

@@ -29,8 +29,8 @@ struct exchange_host {
 
 /* Shared by all exchanges of one source. */
 struct exchange_link {
-    struct aws_client client;    /* of most operations */
-    struct exchange_host search; /* of SearchVectors */
+    struct aws_client client;            /* of most operations */
+    struct exchange_host search;         /* of SearchVectors */
     struct aws_session *session;         /* borrowed */
     const struct aws_endpoint *endpoint; /* of the last request; the session's */
     const char *method;                  /* how the credentials that signed it were found */

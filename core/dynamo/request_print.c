@@ -133,10 +133,9 @@ void dynamo_write_command(const struct read *read, const struct source_command *
             request_print_add_word(out, "--backup-type", "ALL");
         request_print_add_word(out, "--select", request.counts ? "COUNT" : NULL);
         bool searches = request.op == DYNAMO_SEARCH_VECTORS;
-        request_print_add_text(out,
-                               searches ? "--search-condition-expression"
-                                        : "--key-condition-expression",
-                               buf_span(&request.key_condition));
+        request_print_add_text(
+            out, searches ? "--search-condition-expression" : "--key-condition-expression",
+            buf_span(&request.key_condition));
         request_print_add_text(out, "--filter-expression", buf_span(&request.filter));
         request_print_add_text(out, "--projection-expression", buf_span(&request.projection));
         request_print_add_text(out, "--expression-attribute-names", buf_span(&request.names));

@@ -423,8 +423,8 @@ static bool verify_scan(struct verify *verify, const struct answer *answer, stru
                                              verify_position(verify, answer->resume, arena, err));
 }
 
-/* The results come in the order of their scores, no more than were requested, and no item twice. The
- * index's partition attribute has the requested value, as far as the index returns it. */
+/* The results come in the order of their scores, no more than were requested, and no item twice.
+ * The index's partition attribute has the requested value, as far as the index returns it. */
 static bool verify_found(struct verify *verify, const struct answer *answer, struct arena *arena,
                          struct error *err)
 {

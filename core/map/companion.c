@@ -111,7 +111,8 @@ static const struct companion_words of_record[] = {
     {"@info", "its origin, its cost, the equal aws command"},
     {"@typed", "DynamoDB's own typed JSON"},
     {"@history/T", "its versions, one for each time in snapshots at which it had changed"},
-    {"@similar/N", "the N items nearest to its vector, if the table has a vector index; @similar: 10"},
+    {"@similar/N",
+     "the N items nearest to its vector, if the table has a vector index; @similar: 10"},
 };
 
 const struct companion_words *companion_words_of(bool listing, size_t *count)

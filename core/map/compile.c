@@ -710,8 +710,8 @@ static bool compile_make(struct compiling *compiling)
     model->column = table->at.column;
     if (!compile_make_secrets(compiling) || !compile_make_params(compiling) ||
         !compile_make_indexes(compiling) || !compile_make_vectors(compiling) ||
-        !compile_make_keys(compiling) ||
-        !compile_make_kinds(compiling) || !compile_join_indexes(compiling))
+        !compile_make_keys(compiling) || !compile_make_kinds(compiling) ||
+        !compile_join_indexes(compiling))
         return false;
     compile_set_types(compiling);
     compile_set_format_types(compiling);

@@ -94,7 +94,8 @@ static const char *route_wrong_segment(const struct format *segment)
     for (enum companion c = COMPANION_TYPED; c < COMPANION_END; c++)
         if (span_ends(last, span_text(companion_ending(c))))
             return "a path can't end in @, @typed, @info, @links, @history, @similar, @jsonl, "
-                   "@csv, @table, @count, @summary or @sqlite, which are companions of an item or of a listing";
+                   "@csv, @table, @count, @summary or @sqlite, which are companions of an item or "
+                   "of a listing";
     return NULL;
 }
 
@@ -339,8 +340,7 @@ static struct route *route_lay_step(struct builder *builder, struct route *paren
         return NULL;
     }
     struct route *child = route_find_child(parent, &copy);
-    return child ? child
-                 : route_new(builder, parent, &copy, NULL, FINDING_AT(builder->table));
+    return child ? child : route_new(builder, parent, &copy, NULL, FINDING_AT(builder->table));
 }
 
 /* by/INDEX/, with a placeholder. */

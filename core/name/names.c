@@ -91,6 +91,11 @@ bool names_refuse_unlisted(const struct model *table, const struct route *step,
                            const struct bindings *path, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf segment = {0};
+    if (step->vector)
+        return error_set(err, ERROR_NOT_LISTABLE,
+                         "the vector index %s can't be listed: it answers only searches by a "
+                         "vector; use ITEM@similar/ of an item of the table",
+                         step->vector->name);
     format_write(&step->segment, &segment);
     const char *slash = step->file ? "" : "/", *hint = names_placeholder_hint(table, step);
     const char *reason =

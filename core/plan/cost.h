@@ -22,7 +22,7 @@ struct cost {
     bool ties;            /* or if many items share the last one's sort key */
     bool batches;         /* one for every 100 items of a page, for their contents */
     bool tables;          /* one for every 100 tables of the account */
-    unsigned searches; /* by vectors; they consume bytes, and no RCU */
+    unsigned searches;    /* by vectors; they consume bytes, and no RCU */
     unsigned scans;  /* segments of a table: one for each page, at least one for each segment */
     bool described;  /* one for the table's description, at most once a minute */
     bool consistent; /* RCU count double */

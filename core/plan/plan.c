@@ -469,8 +469,7 @@ static bool plan_add_search(struct plan *plan, const struct plan_subject *subjec
 {
     if (!subject->vector)
         return true;
-    plan->search =
-        vector_search_new(subject->vector, plan->table, plan->table_name, subject->top);
+    plan->search = vector_search_new(subject->vector, plan->table, plan->table_name, subject->top);
     if (!plan->search)
         return error_no_memory(err);
     read_set_pattern(plan->search, plan->table->path_name, plan->pattern->path);

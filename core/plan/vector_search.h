@@ -6,9 +6,9 @@
 #include "core/map/model.h"
 #include "core/source/read.h"
 
-/* The search in VECTOR, an index of the table TABLE_NAME with the keys of TABLE, for the TOP nearest
- * items. Its vector is not known yet; the source can print it, and not execute it. It requests only
- * keys. NULL when memory ran out. */
+/* The search in VECTOR, an index of the table TABLE_NAME with the keys of TABLE, for the TOP
+ * nearest items. Its vector is not known yet; the source can print it, and not execute it. It
+ * requests only keys. NULL when memory ran out. */
 struct read *vector_search_new(const struct map_vector *vector, const struct model *table,
                                const char *table_name, uint32_t top);
 

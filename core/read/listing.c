@@ -475,8 +475,8 @@ static bool listing_start_versions(struct tree_listing *listing, struct error *e
 
 /* Items that a search has found. */
 
-/* Adds the entry of HIT, the result number RANK, whose ITEM may be absent if it is not wanted. False
- * when an item cannot be listed. */
+/* Adds the entry of HIT, the result number RANK, whose ITEM may be absent if it is not wanted.
+ * False when an item cannot be listed. */
 static bool listing_add_similar(struct tree_listing *listing, size_t rank,
                                 const struct similar_hit *hit, struct json item,
                                 int64_t ttl_left_ms)
@@ -487,7 +487,8 @@ static bool listing_add_similar(struct tree_listing *listing, size_t rank,
     struct entries *entries = &listing->entries;
     similar_write_name(place, &listing->tree->names, rank, hit, &name);
     entries->failed = entries->failed || name.failed;
-    struct tree_entry *entry = entries->failed ? NULL : entries_add(entries, buf_span(&name), false);
+    struct tree_entry *entry =
+        entries->failed ? NULL : entries_add(entries, buf_span(&name), false);
     if (!entry)
         return true;
     entry->ttl_left_ms = ttl_left_ms;
@@ -495,8 +496,8 @@ static bool listing_add_similar(struct tree_listing *listing, size_t rank,
         return true;
     bool ok = listing->items
                   ? similar_write_scored(place, rank, hit, item, &bytes, &listing->refused)
-                  : file_write_record(listing->tree, place->table, item, &bytes) ||
-                        bytes.failed || record_refuse(item, "", &listing->refused);
+                  : file_write_record(listing->tree, place->table, item, &bytes) || bytes.failed ||
+                        record_refuse(item, "", &listing->refused);
     entries->failed = entries->failed || bytes.failed;
     entry->size = (int64_t)bytes.size;
     entry->content = arena_adopt(&listing->contents, &bytes);
@@ -522,8 +523,7 @@ static void listing_take_similar(void *arg, const struct similar_found *found,
         struct json item = found->items ? found->items[i] : (struct json){0};
         if (found->items && !json_present(item))
             continue;
-        if (!listing_add_similar(listing, i + 1, &found->result->hits[i], item,
-                                 found->ttl_left_ms))
+        if (!listing_add_similar(listing, i + 1, &found->result->hits[i], item, found->ttl_left_ms))
             break;
     }
     if (listing->items && !listing->entries.failed && listing->refused.kind == ERROR_NONE)

@@ -115,8 +115,8 @@ bool listing_open_source(struct tree_listing *listing, const struct place *place
 bool listing_start_query(struct tree_listing *listing, struct error *err);
 bool listing_start_slice(struct tree_listing *listing, struct error *err);
 
-/* Gives each of COUNT entries from FROM on its ITEM, whose typed text is its CONTENT. Directories may
- * be between them. */
+/* Gives each of COUNT entries from FROM on its ITEM, whose typed text is its CONTENT. Directories
+ * may be between them. */
 void listing_parse_items(struct tree_listing *listing, size_t from, size_t count);
 
 /* Ends the query, and frees all that belongs to it. */

@@ -12,10 +12,10 @@ struct tree_stream {
     const struct tree *tree;
     const struct place *place;
     const struct map_pattern *pattern; /* of the place's items */
-    struct form *form;    /* owned */
-    struct arena arena;   /* owns the columns */
-    struct span *columns; /* that the path names */
-    bool *filled;         /* which of them an item had, or is a part of the keys */
+    struct form *form;                 /* owned */
+    struct arena arena;                /* owns the columns */
+    struct span *columns;              /* that the path names */
+    bool *filled;                      /* which of them an item had, or is a part of the keys */
     size_t column_count;
     struct key_parts parts;       /* of @sqlite */
     bool any;                     /* an item has come */
@@ -247,8 +247,7 @@ struct tree_stream *tree_stream(const struct tree *tree, const struct place *pla
     if (!stream)
         return NULL;
     *stream = (struct tree_stream){.tree = tree, .place = place, .fn = fn, .arg = arg};
-    stream->pattern =
-        place->kind == PLACE_SIMILAR_FILE ? place->route->file : place->route->list;
+    stream->pattern = place->kind == PLACE_SIMILAR_FILE ? place->route->file : place->route->list;
     stream->form = listing_stream_make_form(stream);
     if (stream->form)
         stream->listing = tree_list_records(

@@ -193,11 +193,11 @@ struct plan *place_new_plan(const struct place *place, struct error *err)
         .column_count = column_count,
         .vector = place->kind >= PLACE_SIMILAR ? place->vector : NULL,
         .top = place->top,
-        .found = place->kind == PLACE_SIMILAR_ITEM                ? PLAN_FOUND_ONE
+        .found = place->kind == PLACE_SIMILAR_ITEM ? PLAN_FOUND_ONE
                  : place->kind == PLACE_SIMILAR_FILE &&
-                         (place->companion == COMPANION_INFO ||
-                          place->companion == COMPANION_COUNT) ? PLAN_FOUND_NONE
-                                                                  : PLAN_FOUND_ALL,
+                         (place->companion == COMPANION_INFO || place->companion == COMPANION_COUNT)
+                     ? PLAN_FOUND_NONE
+                     : PLAN_FOUND_ALL,
     };
     struct plan *plan = plan_new(&subject, err);
     free(table);
@@ -420,9 +420,12 @@ static bool place_bind_stated(struct place *place, const struct map_pattern *pat
 static enum place_kind place_file_kind(const struct route *route, enum companion companion)
 {
     static const enum place_kind kinds[] = {
-        [COMPANION_NONE] = PLACE_RECORD, [COMPANION_TYPED] = PLACE_TYPED,
-        [COMPANION_INFO] = PLACE_INFO,   [COMPANION_ATTRS] = PLACE_ATTRS,
-        [COMPANION_LINKS] = PLACE_LINKS, [COMPANION_HISTORY] = PLACE_HISTORY,
+        [COMPANION_NONE] = PLACE_RECORD,
+        [COMPANION_TYPED] = PLACE_TYPED,
+        [COMPANION_INFO] = PLACE_INFO,
+        [COMPANION_ATTRS] = PLACE_ATTRS,
+        [COMPANION_LINKS] = PLACE_LINKS,
+        [COMPANION_HISTORY] = PLACE_HISTORY,
         [COMPANION_SIMILAR] = PLACE_SIMILAR,
         [COMPANION_END] = PLACE_RECORD, /* an item has no others */
     };
@@ -541,12 +544,12 @@ static bool place_find_vector(struct place *place, struct error *err)
                          "table %s has several vector indexes: %s; type the one that is meant: "
                          "@similar:%s",
                          table, buf_text(&names), model->vectors->name);
-    place->vector = place->vector_name.size > 0 ? model_find_vector(model, place->vector_name)
-                                                : model->vectors;
+    place->vector =
+        place->vector_name.size > 0 ? model_find_vector(model, place->vector_name) : model->vectors;
     if (!place->vector)
-        return error_set(err, ERROR_NO_TABLE,
-                         "table %s has no vector index \"%.*s\"; it has %s", table,
-                         (int)place->vector_name.size, place->vector_name.data, buf_text(&names));
+        return error_set(err, ERROR_NO_TABLE, "table %s has no vector index \"%.*s\"; it has %s",
+                         table, (int)place->vector_name.size, place->vector_name.data,
+                         buf_text(&names));
     return place_check_vector(place->vector, table, err);
 }
 
@@ -1095,9 +1098,14 @@ struct place *place_of_similar(const struct place *place, const struct key *key)
         subject->shortened = span_text("");
     struct place *item = ok ? place_of_route(subject, model, route, &values) : NULL;
     place_destroy(subject);
-    if (item)
-        item->kind = place_file_kind(route, place->companion);
-    return item;
+    if (!item)
+        return NULL;
+    item->table_prefix = arena_text(&item->arena, span_text("")); /* the model has the whole name */
+    item->kind = place_file_kind(route, place->companion);
+    if (!item->arena.failed)
+        return item;
+    place_destroy(item);
+    return NULL;
 }
 
 bool place_next_segment(struct span *path, struct span *segment)

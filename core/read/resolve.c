@@ -72,10 +72,10 @@ static void resolve_follow(struct resolve_walk *walk, struct json item)
  * (FAILED). The caller frees. */
 static char *resolve_awaited(const struct place *place, bool *failed)
 {
-    char *name = place->kind == PLACE_TABLE ? strdup(place->table_name)
-                                            : place_undescribed_table(place);
-    *failed = !name && (place->kind == PLACE_TABLE ||
-                        (place->kind >= PLACE_SIMILAR && !place->described));
+    char *name =
+        place->kind == PLACE_TABLE ? strdup(place->table_name) : place_undescribed_table(place);
+    *failed = !name &&
+              (place->kind == PLACE_TABLE || (place->kind >= PLACE_SIMILAR && !place->described));
     return name;
 }
 
@@ -92,8 +92,7 @@ static void resolve_enter_described(struct resolve_walk *walk, const struct mode
 static void resolve_describe(struct resolve_walk *walk, const char *table)
 {
     struct model_provider *models = walk->tree->models;
-    const struct model *model =
-        models->ops->known(models, walk->place, span_text(table), NULL);
+    const struct model *model = models->ops->known(models, walk->place, span_text(table), NULL);
     if (model)
         resolve_enter_described(walk, model);
     else

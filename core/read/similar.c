@@ -121,8 +121,7 @@ static struct similar_result *similar_result_new(const struct similar_flight *fl
             similar_result_unref(result);
             return NULL;
         }
-        hit->score =
-            arena_copy(&result->arena, json_raw(json_member(page->items[i], "Score")));
+        hit->score = arena_copy(&result->arena, json_raw(json_member(page->items[i], "Score")));
         hit->key = key;
         for (size_t k = 0; k < key.count; k++) {
             struct key_attribute *attribute = &hit->key.attributes[k];
@@ -161,8 +160,8 @@ static bool similar_flight_start(void *arg, struct cache_flight *cache_flight, s
 {
     struct similar_flight *flight = arg;
     flight->cache_flight = cache_flight;
-    flight->call = source_start(flight->source, flight->read, flight->payer,
-                                similar_flight_take_page, flight);
+    flight->call =
+        source_start(flight->source, flight->read, flight->payer, similar_flight_take_page, flight);
     return flight->call || error_no_memory(err);
 }
 
@@ -390,8 +389,7 @@ struct similar *similar_start(const struct tree *tree, const struct place *place
     struct similar *similar = calloc(1, sizeof *similar);
     if (!similar)
         return NULL;
-    *similar = (struct similar){
-        .tree = tree, .place = place, .items = items, .fn = fn, .arg = arg};
+    *similar = (struct similar){.tree = tree, .place = place, .items = items, .fn = fn, .arg = arg};
     if (similar_begin(similar))
         return similar;
     similar->state = SIMILAR_REPORTS;

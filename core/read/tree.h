@@ -184,8 +184,8 @@ bool tree_refuse_placeholder(const struct tree *tree, const struct place *place,
  * for all of its placeholders. */
 bool tree_lists_all(const struct tree *tree, const struct place *place, struct error *err);
 
-/* A file that is made of a listing's items (PLACE_LIST_FILE), or of similar items, piece by piece, while they are read.
- * It holds no more than its form needs. */
+/* A file that is made of a listing's items (PLACE_LIST_FILE), or of similar items, piece by piece,
+ * while they are read. It holds no more than its form needs. */
 struct tree_stream;
 
 struct tree_piece {

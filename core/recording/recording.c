@@ -27,7 +27,7 @@ static struct recording *recording_of(const struct source_call *call)
 static const char *const recording_kinds[] = {
     [READ_ITEMS] = "items",       [READ_QUERY] = "query",   [READ_TABLES] = "tables",
     [READ_TABLE] = "table",       [READ_EXPIRY] = "expiry", [READ_BACKUPS] = "backups",
-    [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan"};
+    [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan",     [READ_SIMILAR] = "similar"};
 
 /* Secrets. */
 
@@ -47,6 +47,15 @@ static bool recording_is_plain(void *arg, struct span attribute)
 {
     const struct recording_look *look = arg;
     return !recording_is_secret(look->read, attribute);
+}
+
+/* Whether the results of a search, which are keys, have a secret. */
+static bool recording_is_secret_search(const struct read *read)
+{
+    for (size_t i = 0; read->kind == READ_SIMILAR && i < read->attribute_count; i++)
+        if (recording_is_secret(read, read->attributes[i]))
+            return true;
+    return false;
 }
 
 /* Whether the Read has a condition on a secret: then its path holds the secret, too. */
@@ -163,15 +172,15 @@ static void recording_write_items(const struct recording_call *call, const struc
                                   bool is_typed, struct buf *out)
 {
     const struct read *read = call->base.read;
-    bool masks =
-        is_typed && read->secret_count > 0 && !recording_of(&call->base)->options.show_secrets;
+    const struct recording_options *options = &recording_of(&call->base)->options;
+    bool masks = is_typed && read->secret_count > 0 && !options->show_secrets;
     const struct record_view view = {.secret = read->secrets, .secret_count = read->secret_count};
     for (size_t i = 0; i < page->item_count; i++) {
         if (out->size > 1)
             buf_add_char(out, ',');
         if (masks && item_write_typed(page->items[i], &view, out))
             buf_truncate(out, out->size - 1);
-        else if (!masks)
+        else if (!masks && (options->show_secrets || !recording_is_secret_search(read)))
             buf_add_span(out, json_raw(page->items[i]));
         else /* no typed item: every reader refuses it */
             buf_add_text(out, "{}");

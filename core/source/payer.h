@@ -19,7 +19,7 @@ struct spent {
     double units;   /* stated */
     double doubted; /* the most that requests of unknown consumption took beside */
     /* Searches consume bytes, and no RCU. No upper bound of them is documented. */
-    double search_bytes;      /* stated */
+    double search_bytes;        /* stated */
     uint64_t unstated_searches; /* whose bytes no response stated */
 };
 

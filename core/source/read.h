@@ -72,15 +72,15 @@ struct read {
                                                    * table's own key, which no two items share; may
                                                    * be empty */
     size_t own_key_count;
-    bool descending; /* READ_SIMILAR: the greatest score is the nearest */
+    bool descending;    /* READ_SIMILAR: the greatest score is the nearest */
     struct span vector; /* READ_SIMILAR: JSON, an array of typed numbers; empty if it is not known,
                          * as is the value of WHERE then */
     struct span vector_of; /* READ_SIMILAR: the attribute of items that has it; no part of its
                             * identity */
-    uint32_t limit; /* the caller ends the call after the first N that count; the first page
-                     * requests no more; 0 for all */
-    bool ties;      /* it also reads further items while SORT is equal to the last one's */
-    bool counts;    /* READ_QUERY: the number of items is read, and no item */
+    uint32_t limit;        /* the caller ends the call after the first N that count; the first page
+                            * requests no more; 0 for all */
+    bool ties;             /* it also reads further items while SORT is equal to the last one's */
+    bool counts;           /* READ_QUERY: the number of items is read, and no item */
 
     struct span *attributes; /* only these top-level attributes; none: all */
     size_t attribute_count;

@@ -156,7 +156,8 @@ struct source_command {
     const char *key;     /* of a Read by one key: the shell's text for it, "$key" or "$(…)"; NULL:
                           * the key of the Read */
 
-    const char *item; /* of a READ_SIMILAR without its vector: the shell's text for the typed item */
+    const char
+        *item; /* of a READ_SIMILAR without its vector: the shell's text for the typed item */
 
     /* Two programs in the language of jq. With neither the response is printed unchanged. */
     const char *sift;   /* from the array of items to that of those that count; NULL: all do */

@@ -547,6 +547,10 @@ const struct option option_table[] = {
      FLAG(tables),
      .commands = "policy",
      .help = "include the permissions that tables/ needs, for tables without a map"},
+    {.name = "similar",
+     FLAG(similar),
+     .commands = "policy",
+     .help = "include the permission to search the vector indexes of the map's tables"},
     {.letter = 'h', .name = "help", FLAG(help), .help = "print this help"},
     {.name = "version", FLAG(version), .help = "print the version"},
 };

@@ -153,6 +153,7 @@ struct options {
     bool hedge;
     bool scan_limited;              /* --scan-limit was given */
     bool tables;                    /* --tables was given */
+    bool similar;                   /* of policy */
     bool unattended;                /* no code may be requested at the terminal */
     bool snapshots_are_past;        /* beside paths of the present */
     bool ignores_snapshot_variable; /* paths are below a mount, whose snapshots are read, or none;

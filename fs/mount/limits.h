@@ -21,8 +21,8 @@ struct limits_group; /* a process group, and its consumption */
 /* The search bytes that pay for as much as an RCU: those of a step. */
 enum { LIMITS_BYTES_PER_RCU = 4096 };
 
-/* In RCU; 0: no limit. CLOCK is borrowed. A second has SEARCH_PER_SECOND search bytes, too; 0: those
- * of PER_SECOND RCU, and a process has those of PER_PROCESS RCU. NULL when memory ran out. */
+/* In RCU; 0: no limit. CLOCK is borrowed. A second has SEARCH_PER_SECOND search bytes, too; 0:
+ * those of PER_SECOND RCU, and a process has those of PER_PROCESS RCU. NULL when memory ran out. */
 struct limits *limits_new(struct clock *clock, double per_second, double per_process,
                           double search_per_second);
 void limits_destroy(struct limits *limits); /* NULL is fine */
@@ -44,9 +44,9 @@ enum payer_word limits_reserve(struct limits_group *group, double least, double 
 void limits_refund(struct limits_group *group, double units);
 /* The group has read UNITS. */
 void limits_charge(struct limits_group *group, double units);
-/* Whether the fewest bytes of a search are left; else ERR is filled. The bytes of a search are known
- * only afterwards: it may exceed a limit, and so may those that are sent at the same time. The
- * excess is owed. */
+/* Whether the fewest bytes of a search are left; else ERR is filled. The bytes of a search are
+ * known only afterwards: it may exceed a limit, and so may those that are sent at the same time.
+ * The excess is owed. */
 bool limits_allow_search(struct limits_group *group, struct error *err);
 /* Searches of the group have consumed BYTES. */
 void limits_charge_search(struct limits_group *group, double bytes);

@@ -228,10 +228,9 @@ static void metrics_write_patterns(const struct mount *mount, struct buf *out)
                                            {"pattern", each.pattern},
                                            {"program", each.program},
                                            {0}};
-            const double values[] = {(double)each.sum.requests, (double)each.sum.failures,
-                                     each.sum.spent.units,
-                                     each.sum.spent.units + each.sum.spent.doubted,
-                                     each.sum.spent.search_bytes};
+            const double values[] = {
+                (double)each.sum.requests, (double)each.sum.failures, each.sum.spent.units,
+                each.sum.spent.units + each.sum.spent.doubted, each.sum.spent.search_bytes};
             metrics_write_sample(out, families[family].sample, labels, values[family]);
         }
     }

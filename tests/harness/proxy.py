@@ -1,6 +1,6 @@
 """The recording proxy between a client under test and a server.
 
-It verifies every signature, records every request, lets through the eight reading operations and
+It verifies every signature, records every request, lets through the nine reading operations and
 no other (a Scan where a test allows it), and makes faults on demand. A forbidden operation is refused, and kept in VIOLATIONS for
 the end of the test and of the whole run.
 """
@@ -19,6 +19,7 @@ ALLOWED = {"GetItem", "BatchGetItem", "Query", "DescribeTable", "ListTables"} | 
     "DescribeTimeToLive",
     "ListBackups",
     "DescribeContinuousBackups",
+    "SearchVectors",
 }
 TARGET = "DynamoDB_20120810."
 
@@ -75,7 +76,7 @@ def parsed(body):
 def units_of(answer):
     """What an answer says it consumed; a batch says so table by table."""
     told = answer.get("ConsumedCapacity") or []
-    return sum(each["CapacityUnits"] for each in (told if isinstance(told, list) else [told]))
+    return sum(each.get("CapacityUnits", 0) for each in (told if isinstance(told, list) else [told]))
 
 
 def table_of(body):
