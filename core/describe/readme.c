@@ -48,8 +48,8 @@ static const char README_HISTORY[] =
 /* In ITEM@similar. */
 static const char README_SIMILAR[] =
     "The items whose vectors are nearest to this item's own, the nearest first, as the service\n"
-    "orders them; the item itself is among them. A name begins with the rank. A number from 1 to\n"
-    "100 is a directory of so many.\n\n"
+    "orders them; the item itself is among them. A name begins with the rank. The directory N/,\n"
+    "a number from 1 to 100, has N of them.\n\n"
     "ITEM@similar@jsonl, @csv and @table have the items with @rank, @score and @distance. Of\n"
     "COSINE and EUCLIDEAN the least score is the nearest, of DOT_PRODUCT the greatest.\n"
     "ITEM@similar@info has the scores and the cost, which is in bytes.\n";

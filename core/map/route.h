@@ -16,8 +16,8 @@ struct route {
     const struct map_kind *kind;     /* of FILE's item; NULL for several */
     const struct map_entry *entry;   /* FILE is the listing above, this is an entry of it */
     bool hidden;                     /* no listing shows it: all paths here and below are hidden */
-    const struct map_vector *vector; /* the directory of a vector index, or its only step, which
-                                      * stands for the names that nothing lists, and matches none */
+    const struct map_vector *vector; /* of a vector index's directory, and of the placeholder in it,
+                                      * which matches no name */
     const char *count;               /* the parameter here with the number of entries; or NULL */
     unsigned line, column;           /* of the first path with it */
 };

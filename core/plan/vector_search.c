@@ -38,7 +38,7 @@ static bool vector_search_find(const struct map_vector *vector, struct json item
     struct json typed = item_attribute(item, span_text(vector->attribute));
     size_t count = 0;
     if (!json_present(typed))
-        return error_set(err, ERROR_NOT_FOUND,
+        return error_set(err, ERROR_INVALID,
                          "the item has no vector: it lacks the attribute %s, so the vector index "
                          "%s does not have it, and nothing is similar to it",
                          vector->attribute, vector->name);
@@ -73,7 +73,7 @@ static bool vector_search_add_partition(struct read *read, const struct map_vect
         return true;
     }
     return arena.failed ? error_no_memory(err)
-                        : error_set(err, ERROR_NOT_FOUND,
+                        : error_set(err, ERROR_INVALID,
                                     "the item has no %s of type %s, by which the vector index %s "
                                     "is divided, so it is not in that index",
                                     vector->partition, value_type_name(vector->partition_type),

@@ -12,9 +12,9 @@
 struct read *vector_search_new(const struct map_vector *vector, const struct model *table,
                                const char *table_name, uint32_t top);
 
-/* SEARCH with the vector of ITEM. NULL with ERR filled: ERROR_NOT_FOUND if ITEM has no vector, or
- * no value for the index's partition attribute; ERROR_INVALID if the vector is not one of this
- * index; or memory ran out. */
+/* SEARCH with the vector of ITEM. NULL with ERR filled: ERROR_INVALID if ITEM has no vector of this
+ * index, or no value for the index's partition attribute; or memory ran out. A directory that
+ * cannot be listed must not be "not found": the kernel takes that for its end. */
 struct read *vector_search_from(const struct read *search, const struct map_vector *vector,
                                 struct json item, struct error *err);
 

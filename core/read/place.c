@@ -506,7 +506,7 @@ static void place_write_vectors(const struct model *model, struct buf *out)
         buf_printf(out, "%s%s", each == model->vectors ? "" : ", ", each->name);
 }
 
-/* Whether SimilarItems can be searched for in the index. */
+/* Whether VECTOR can be searched, and the order of its results is known. */
 static bool place_check_vector(const struct map_vector *vector, const char *table,
                                struct error *err)
 {
@@ -623,7 +623,7 @@ static enum companion place_split_form(struct span *name, struct span *columns)
     return form;
 }
 
-/* The number of results in a name; 0: it is none. */
+/* The number of results that NAME is; 0 if it is not a number. */
 static uint32_t place_read_top(struct span name)
 {
     uint32_t number = 0;

@@ -243,7 +243,7 @@ def without(name):
 )
 def test_an_item_that_the_index_lacks_is_not_searched_for(bare, server, two, cost, stored, more, part):
     vectors.send(server.url, "PutItem", {"TableName": two, "Item": stored})
-    assert part in bare("ls", item(two, 99, more), expect=NOT_FOUND).stderr
+    assert part in bare("ls", item(two, 99, more), expect=REFUSED).stderr
     assert "SearchVectors" not in " ".join(cost())
 
 

@@ -97,7 +97,7 @@ def test_errors_have_their_errno_and_reason(mount, create, server, docs, proxy):
     m = mount(env=BARE)
     assert error_of(lambda: os.listdir(near(m, two))) == errno.EINVAL
     assert error_of(lambda: os.listdir(near(m, none))) == errno.ENODEV
-    assert error_of(lambda: os.listdir(near(m, docs, 99))) == errno.ENOENT
+    assert error_of(lambda: os.listdir(near(m, docs, 99))) == errno.EINVAL
     assert error_of(lambda: os.listdir(near(m, docs, more="@similar/101"))) == errno.EINVAL
     assert error_of(lambda: (near(m, docs) / "01_nothing").read_bytes()) == errno.ENOENT
     proxy.fault("error", op="SearchVectors", times=None, message="Cannot search backfilling vector index: x")

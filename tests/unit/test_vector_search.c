@@ -54,17 +54,17 @@ static void an_item_without_a_vector_of_the_index_is_refused(void)
         enum error_kind kind;
         const char *part;
     } rows[] = {
-        {&plain, "{\"pk\":{\"S\":\"a\"}}", ERROR_NOT_FOUND, "lacks the attribute v"},
+        {&plain, "{\"pk\":{\"S\":\"a\"}}", ERROR_INVALID, "lacks the attribute v"},
         {&plain, "{\"v\":{\"S\":\"a\"}}", ERROR_INVALID, "is no vector"},
         {&plain, "{\"v\":{\"NS\":[\"1\",\"2\"]}}", ERROR_INVALID, "is no vector"},
         {&plain, "{\"v\":{\"L\":[{\"N\":\"1\"},{\"S\":\"2\"}]}}", ERROR_INVALID, "is no vector"},
         {&plain, "{\"v\":{\"L\":[]}}", ERROR_INVALID, "has 0 numbers"},
         {&plain, "{\"v\":{\"L\":[{\"N\":\"1\"}]}}", ERROR_INVALID,
          "has 1 numbers, and the vector index near has 2 dimensions"},
-        {&divided, "{\"v\":{\"L\":[{\"N\":\"1\"},{\"N\":\"2\"}]}}", ERROR_NOT_FOUND,
+        {&divided, "{\"v\":{\"L\":[{\"N\":\"1\"},{\"N\":\"2\"}]}}", ERROR_INVALID,
          "no lang of type S"},
         {&divided, "{\"lang\":{\"N\":\"1\"},\"v\":{\"L\":[{\"N\":\"1\"},{\"N\":\"2\"}]}}",
-         ERROR_NOT_FOUND, "no lang of type S"},
+         ERROR_INVALID, "no lang of type S"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct error err = {0};
