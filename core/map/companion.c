@@ -110,9 +110,8 @@ static const struct companion_words of_record[] = {
     {"@links/L", "leads to another item, if the map has links; @links has them all"},
     {"@info", "its origin, its cost, the equal aws command"},
     {"@typed", "DynamoDB's own typed JSON"},
-    {"@history/T", "its versions, one for each time in snapshots at which it had changed"},
-    {"@similar/N",
-     "the N items nearest to its vector, if the table has a vector index; @similar: 10"},
+    {"@history/T", "its versions, by the times of snapshots"},
+    {"@similar/N", "the N items nearest to its vector"},
 };
 
 const struct companion_words *companion_words_of(bool listing, size_t *count)
