@@ -392,7 +392,8 @@ static bool call_locate(const struct aws_call *call, const struct credentials *c
                         struct aws_request *request, struct error *err)
 {
     const struct aws_client *client = call->client;
-    const struct aws_endpoint *endpoint = client->locate(client->locate_arg, credentials, err);
+    const struct aws_endpoint *endpoint =
+        client->locate(client->locate_arg, request->service_at, credentials, err);
     if (!endpoint)
         return false;
     request->url = endpoint->root_url;

@@ -20,12 +20,13 @@ struct aws_header {
 
 /* A request before it is signed. All members are borrowed. */
 struct aws_request {
-    const char *service; /* the signing name: "dynamodb", "sts"; NULL: unsigned */
-    const char *region;  /* of the signature */
-    const char *url;     /* the whole address; NULL: locate of struct aws_client finds it */
-    const char *host;    /* the Host header's value */
-    const char *path;    /* the address's path, encoded: "/" */
-    const char *query;   /* the address's query, encoded and sorted by name; "" */
+    const char *service;         /* the signing name: "dynamodb", "sts"; NULL: unsigned */
+    const char *region;          /* of the signature */
+    const char *url;             /* the whole address; NULL: locate of struct aws_client finds it */
+    enum aws_service service_at; /* for locate */
+    const char *host;            /* the Host header's value */
+    const char *path;            /* the address's path, encoded: "/" */
+    const char *query;           /* the address's query, encoded and sorted by name; "" */
     const char *method;
     const struct aws_header *headers; /* its own: Content-Type, X-Amz-Target; they are signed */
     size_t header_count;              /* at most AWS_MAX_HEADERS */
@@ -46,8 +47,8 @@ struct aws_client {
     const struct log *log;                    /* may be NULL */
     /* Finds the address of requests without a URL. Some hosts depend on the account of the
      * credentials. The result is borrowed until the next call; NULL with ERR filled. */
-    const struct aws_endpoint *(*locate)(void *arg, const struct credentials *credentials,
-                                         struct error *err);
+    const struct aws_endpoint *(*locate)(void *arg, enum aws_service service,
+                                         const struct credentials *credentials, struct error *err);
     void *locate_arg;
     const char *ca_bundle; /* trusted authorities; see core/net/transport.h; may be NULL */
     struct retry retry;    /* of requests without a quota of their own */

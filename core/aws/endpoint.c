@@ -26,6 +26,7 @@ static const char *const labels[] = {
     [AWS_SIGNIN] = "signin",
     [AWS_S3] = "s3",
     [AWS_DYNAMODB_SEARCH] = "search-dynamodb",
+    [AWS_DYNAMODB_STREAMS] = "streams.dynamodb",
 };
 
 /* Whether SERVICE is DynamoDB, whose hosts may have the account in their names. */
@@ -89,13 +90,22 @@ static bool endpoint_check_account(const struct endpoint_parts *parts, bool *by_
     return true;
 }
 
+/* Only the dual-stack hosts of streams have a dash in the name. */
+static const char *endpoint_label(const struct endpoint_parts *parts)
+{
+    bool is_dual = parts->settings->dual_stack && parts->service == AWS_DYNAMODB_STREAMS;
+    return is_dual ? "streams-dynamodb" : labels[parts->service];
+}
+
 /* The host of a service without a configured address. */
 static bool endpoint_write_own(struct endpoint_parts *parts, struct buf *url, struct error *err)
 {
     const struct aws_settings *settings = parts->settings;
     const struct aws_partition *partition = parts->partition;
     bool by_account;
-    if (endpoint_is_dynamodb(parts->service) && strcmp(parts->region, "local") == 0)
+    bool is_dynamos =
+        endpoint_is_dynamodb(parts->service) || parts->service == AWS_DYNAMODB_STREAMS;
+    if (is_dynamos && strcmp(parts->region, "local") == 0)
         return endpoint_write_local(parts, url, err);
     if (parts->service == AWS_STS && strcmp(parts->region, "aws-global") == 0 && !settings->fips &&
         !settings->dual_stack) {
@@ -126,7 +136,7 @@ static bool endpoint_write_own(struct endpoint_parts *parts, struct buf *url, st
         buf_printf(url, "https://%s.%sddb", parts->account_id,
                    parts->service == AWS_DYNAMODB_SEARCH ? "search-" : "");
     else
-        buf_printf(url, "https://%s%s", labels[parts->service], has_fips ? "-fips" : "");
+        buf_printf(url, "https://%s%s", endpoint_label(parts), has_fips ? "-fips" : "");
     buf_printf(url, ".%s.%s", parts->region,
                settings->dual_stack ? partition->dual_stack_suffix : partition->suffix);
     return true;

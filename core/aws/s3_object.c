@@ -123,7 +123,8 @@ static bool s3_locate_object(struct s3_call *call, bool is_configured, struct er
     return true;
 }
 
-static const struct aws_endpoint *s3_locate(void *arg, const struct credentials *credentials,
+static const struct aws_endpoint *s3_locate(void *arg, enum aws_service service,
+                                            const struct credentials *credentials,
                                             struct error *err)
 {
     struct s3_call *call = arg;
@@ -131,7 +132,7 @@ static const struct aws_endpoint *s3_locate(void *arg, const struct credentials 
     const struct aws_settings *settings = aws_session_settings(client->session);
     bool is_known = client->region && strcmp(client->bucket, call->bucket) == 0;
     const char *configured;
-    (void)credentials;
+    (void)service, (void)credentials;
     aws_endpoint_clean_up(&call->endpoint);
     if (!aws_settings_url(settings, AWS_S3, &configured, err) ||
         !aws_endpoint_init(&call->endpoint, settings, AWS_S3, is_known ? client->region : NULL,

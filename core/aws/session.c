@@ -79,8 +79,9 @@ const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
     const char *account_id = credentials->account_id;
     for (struct located *each = session->located; each; each = each->next) {
         const char *own = each->account_id;
-        if (each->service == service &&
-            (own && account_id ? strcmp(own, account_id) == 0 : own == account_id))
+        if (each->service != service)
+            continue;
+        if (own && account_id ? strcmp(own, account_id) == 0 : own == account_id)
             return &each->endpoint;
     }
     struct located *located = calloc(1, sizeof *located);
@@ -89,11 +90,11 @@ const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
         error_no_memory(err);
         return NULL;
     }
-    located->service = service;
     if (!aws_endpoint_init(&located->endpoint, session->settings, service, NULL, account_id, err)) {
         session_free_located(located);
         return NULL;
     }
+    located->service = service;
     located->next = session->located;
     session->located = located;
     return &located->endpoint;

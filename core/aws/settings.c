@@ -17,13 +17,16 @@ enum { MOST_ATTEMPTS = 1000 }; /* no deadline allows more */
 static const struct {
     const char *variable;
     const char *key;
+    bool is_beside_dynamodb; /* without an address of its own it has the one of DynamoDB: local
+                              * servers serve both */
 } services[AWS_SERVICES] = {
-    [AWS_DYNAMODB] = {"AWS_ENDPOINT_URL_DYNAMODB", "dynamodb"},
-    [AWS_STS] = {"AWS_ENDPOINT_URL_STS", "sts"},
-    [AWS_SSO] = {"AWS_ENDPOINT_URL_SSO", "sso"},
-    [AWS_SSO_OIDC] = {"AWS_ENDPOINT_URL_SSO_OIDC", "sso_oidc"},
-    [AWS_SIGNIN] = {"AWS_ENDPOINT_URL_SIGNIN", "signin"},
-    [AWS_S3] = {"AWS_ENDPOINT_URL_S3", "s3"},
+    [AWS_DYNAMODB] = {"AWS_ENDPOINT_URL_DYNAMODB", "dynamodb", false},
+    [AWS_STS] = {"AWS_ENDPOINT_URL_STS", "sts", false},
+    [AWS_SSO] = {"AWS_ENDPOINT_URL_SSO", "sso", false},
+    [AWS_SSO_OIDC] = {"AWS_ENDPOINT_URL_SSO_OIDC", "sso_oidc", false},
+    [AWS_SIGNIN] = {"AWS_ENDPOINT_URL_SIGNIN", "signin", false},
+    [AWS_S3] = {"AWS_ENDPOINT_URL_S3", "s3", false},
+    [AWS_DYNAMODB_STREAMS] = {"AWS_ENDPOINT_URL_DYNAMODB_STREAMS", "dynamodb_streams", true},
 };
 
 struct settings_lookup {
@@ -304,15 +307,16 @@ static bool settings_resolve_hosts(struct settings_lookup *in, struct error *err
 }
 
 /* Variables come first, the general one too; then the profile's section of services; then the
- * profile. A section that does not exist is an error once the service is used. */
-static bool settings_find_url(struct settings_lookup *in, enum aws_service service,
+ * profile. A section that does not exist is an error once the service is used. Without GENERAL only
+ * addresses of this very service count. */
+static bool settings_find_url(struct settings_lookup *in, enum aws_service service, bool general,
                               struct span *url)
 {
     unsigned setting = AWS_SETTING_URLS + service;
     struct aws_settings *settings = in->settings;
     struct span section = span_text(NULL);
     if (settings_find_in_environment(in, setting, services[service].variable, url) ||
-        settings_find_in_environment(in, setting, "AWS_ENDPOINT_URL", url))
+        (general && settings_find_in_environment(in, setting, "AWS_ENDPOINT_URL", url)))
         return true;
     if (settings_find_in_profile(in, setting, "services", &section)) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
@@ -336,7 +340,7 @@ static bool settings_find_url(struct settings_lookup *in, enum aws_service servi
             return true;
         }
     }
-    return settings_find_in_profile(in, setting, "endpoint_url", url) && url->size > 0;
+    return general && settings_find_in_profile(in, setting, "endpoint_url", url) && url->size > 0;
 }
 
 /* A valid address is stored in its regular form. An invalid one is reported by aws_settings_url. */
@@ -356,6 +360,18 @@ static void settings_store_url(struct settings_lookup *in, enum aws_service serv
     in->no_memory = in->no_memory || regular.failed;
 }
 
+/* SERVICE gets the address of DynamoDB, if that has one. */
+static void settings_share_url(struct settings_lookup *in, enum aws_service service)
+{
+    const struct aws_settings *settings = in->settings;
+    if (!settings->urls[AWS_DYNAMODB])
+        return;
+    settings_store(in, &in->settings->urls[service], span_text(settings->urls[AWS_DYNAMODB]));
+    settings_store_origin(in, AWS_SETTING_URLS + service,
+                          aws_settings_origin(settings, AWS_SETTING_URLS + AWS_DYNAMODB));
+}
+
+/* An option names the address of DynamoDB, and with it of the services beside it. */
 static void settings_resolve_urls(struct settings_lookup *in)
 {
     const struct aws_options *options = in->options;
@@ -363,17 +379,22 @@ static void settings_resolve_urls(struct settings_lookup *in)
                                         "ignore_configured_endpoint_urls");
     for (unsigned service = 0; service < AWS_SERVICES; service++) {
         struct span url = span_text(NULL);
+        bool general = !(services[service].is_beside_dynamodb && options->endpoint_url);
         if (service == AWS_DYNAMODB && options->endpoint_url) {
             settings_store_origin(in, AWS_SETTING_URLS,
                                   options->endpoint_named_by ? options->endpoint_named_by
                                                              : "--endpoint-url");
             settings_store_url(in, AWS_DYNAMODB, span_text(options->endpoint_url));
-        } else if (!ignored && settings_find_url(in, service, &url)) {
-            settings_store_url(in, service, url);
-        } else {
-            free(in->settings->origins[AWS_SETTING_URLS + service]);
-            in->settings->origins[AWS_SETTING_URLS + service] = NULL;
+            continue;
         }
+        if (!ignored && settings_find_url(in, service, general, &url)) {
+            settings_store_url(in, service, url);
+            continue;
+        }
+        free(in->settings->origins[AWS_SETTING_URLS + service]);
+        in->settings->origins[AWS_SETTING_URLS + service] = NULL;
+        if (services[service].is_beside_dynamodb)
+            settings_share_url(in, service);
     }
 }
 

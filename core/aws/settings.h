@@ -13,6 +13,7 @@ enum aws_service {
     AWS_SSO_OIDC, /* tokens */
     AWS_SIGNIN,   /* sessions of `aws login` */
     AWS_S3,
+    AWS_DYNAMODB_STREAMS,
     AWS_SERVICES,                       /* the number of services with an address of their own */
     AWS_DYNAMODB_SEARCH = AWS_SERVICES, /* other hosts of DynamoDB, for SearchVectors: a configured
                                          * address of AWS_DYNAMODB is theirs, too */

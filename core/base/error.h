@@ -28,6 +28,7 @@ enum error_kind {
     ERROR_TLS,            /* TLS failed, or the peer does not speak HTTP */
     ERROR_UNTRUSTED,      /* the peer's certificate is not trusted; a retry does not help */
     ERROR_NO_TABLE,       /* table or index not found */
+    ERROR_NO_STREAM,      /* the table has no stream, or the stream was disabled */
     ERROR_NOT_STORED,     /* a snapshot or a recording does not have it; it may exist elsewhere */
     ERROR_REPLACED,       /* an open file was replaced, removed or changed by another program */
     ERROR_BAD_ANSWER,     /* a response that is not understood, damaged or too large */

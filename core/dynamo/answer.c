@@ -26,9 +26,11 @@ enum {
     BESIDES = MB, /* all but items: a position, unprocessed keys, consumed capacity */
     MAX_TABLE = 4 * MB,
     MAX_NAMES = MB,
-    MAX_OBJECT = 64 * KB,     /* a small object that describes a table */
-    MAX_BACKUPS = MB * 3 / 2, /* documented: 1 MB a page */
-    MAX_FOUND = 8 * MB,       /* of a search: the keys of 100 items, of 6 KB at most, as JSON */
+    MAX_OBJECT = 64 * KB,         /* a small object that describes a table */
+    MAX_BACKUPS = MB * 3 / 2,     /* documented: 1 MB a page */
+    MAX_FOUND = 8 * MB,           /* of a search: the keys of 100 items, of 6 KB at most */
+    MAX_STREAM = MB,              /* a page of 100 shards */
+    MAX_CHANGES = MB + ITEM_SIZE, /* of one page, before they are written as JSON */
     MAX_REFUSAL = MB,
     MOST_COUNTED = MB + 1, /* of a page: no item is smaller than a byte, and one passes its end */
 };
@@ -55,7 +57,12 @@ size_t answer_limit(const struct sent_request *sent)
         return MAX_BACKUPS;
     case DYNAMO_DESCRIBE_TIME_TO_LIVE:
     case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
+    case DYNAMO_GET_SHARD_ITERATOR:
         return MAX_OBJECT;
+    case DYNAMO_DESCRIBE_STREAM:
+        return MAX_STREAM;
+    case DYNAMO_GET_RECORDS: /* with both images */
+        return 2 * (size_t)MAX_CHANGES * MOST_JSON;
     }
     return MAX_REFUSAL;
 }
@@ -167,7 +174,13 @@ static bool answer_is_item(struct json value)
     return json_is(value, JSON_OBJECT) && json_raw(value).size <= (size_t)ITEM_SIZE * MOST_JSON;
 }
 
-static bool answer_collect_items(struct answer *answer, struct json array)
+/* A change has two images and the key of an item. */
+static bool answer_is_change(struct json value)
+{
+    return json_is(value, JSON_OBJECT) && json_raw(value).size <= 3 * (size_t)ITEM_SIZE * MOST_JSON;
+}
+
+static bool answer_collect(struct answer *answer, struct json array, bool (*is_one)(struct json))
 {
     if (!json_is(array, JSON_ARRAY))
         return false;
@@ -175,11 +188,16 @@ static bool answer_collect_items(struct answer *answer, struct json array)
     if (!answer->items)
         return true;
     for (struct json item = json_first(array); json_present(item); item = json_next(item)) {
-        if (!answer_is_item(item))
+        if (!is_one(item))
             return false;
         answer->items[answer->item_count++] = item;
     }
     return true;
+}
+
+static bool answer_collect_items(struct answer *answer, struct json array)
+{
+    return answer_collect(answer, array, answer_is_item);
 }
 
 /* A response without an item proves "not found" only if it has no unknown member. */
@@ -375,6 +393,24 @@ static bool answer_read_found(struct answer *answer, struct json root)
     return true;
 }
 
+/* The shards of another stream must not pass for this one's. A page without shards is valid: a
+ * stream may have none yet. */
+static bool answer_read_stream(struct answer *answer, const struct read *read, struct json root)
+{
+    struct json stream = json_member(root, "StreamDescription");
+    answer->description = stream;
+    return json_string_is(json_member(stream, "StreamArn"), read->stream.arn) &&
+           answer_read_resume(answer, stream, "LastEvaluatedShardId", JSON_STRING) &&
+           answer_collect_items(answer, json_member(stream, "Shards"));
+}
+
+/* The text of the place behind the changes is absent if the shard has ended. */
+static bool answer_read_changes(struct answer *answer, struct json root)
+{
+    return answer_read_resume(answer, root, "NextShardIterator", JSON_STRING) &&
+           answer_collect(answer, json_member(root, "Records"), answer_is_change);
+}
+
 static bool answer_read_content(struct answer *answer, const struct sent_request *sent,
                                 struct json root)
 {
@@ -400,6 +436,13 @@ static bool answer_read_content(struct answer *answer, const struct sent_request
         return answer_read_backups(answer, read, root);
     case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
         return answer_read_description(answer, root, "ContinuousBackupsDescription");
+    case DYNAMO_DESCRIBE_STREAM:
+        return answer_read_stream(answer, read, root);
+    case DYNAMO_GET_SHARD_ITERATOR:
+        return answer_read_resume(answer, root, "ShardIterator", JSON_STRING) &&
+               json_present(answer->resume);
+    case DYNAMO_GET_RECORDS:
+        return answer_read_changes(answer, root);
     }
     return false;
 }

@@ -312,6 +312,8 @@ static void dynamo_deliver(struct dynamo_call *call)
     struct answer *answer = call->answer;
     struct dynamo_stats *stats = &dynamo_of(call)->link.stats;
     bool is_list = call->base.read->kind == READ_QUERY || call->base.read->kind == READ_SCAN;
+    bool is_of_stream = dynamo_op_is_of_streams(call->sent.op);
+    bool is_place = is_of_stream && call->sent.op != DYNAMO_DESCRIBE_STREAM;
     CLEAN_UP(dynamo_clean_up_owner) struct page_owner *owner = &answer->owner;
     /* The response does not have the keys that wait, so its position lacks them. */
     struct json position = call->waiting > 0 ? (struct json){0} : answer->resume;
@@ -324,7 +326,7 @@ static void dynamo_deliver(struct dynamo_call *call)
         .name_count = answer->name_count,
         .table = answer->table,
         .description = json_raw(answer->description),
-        .more = call->resume.size > 0,
+        .more = call->resume.size > 0 && !is_place,
         .position = position,
         .owner = &owner,
         .took_ms = answer->took_ms,
@@ -337,7 +339,8 @@ static void dynamo_deliver(struct dynamo_call *call)
     };
     call->answer = NULL;
     stats->pages += is_list;
-    *(is_list ? &stats->listed : &stats->fetched) += answer->item_count + answer->counted;
+    if (!is_of_stream)
+        *(is_list ? &stats->listed : &stats->fetched) += answer->item_count + answer->counted;
     if (call->resume.failed)
         dynamo_fail_without_memory(call);
     else
@@ -808,14 +811,15 @@ struct source *dynamo_new(const struct dynamo_options *options)
         free(dynamo);
         return NULL;
     }
-    const struct aws_client client = {
+    dynamo->link.client = (struct aws_client){
         .loop = options->loop,
         .transport = options->transport,
         .credentials = aws_session_credentials(options->session),
         .log = options->log,
+        .locate = exchange_locate,
+        .locate_arg = &dynamo->link,
         .ca_bundle = aws_session_settings(options->session)->ca_bundle,
     };
-    exchange_link_init(&dynamo->link, &client);
     dynamo->deadline_ms = options->deadline_ms;
     dynamo->may_scan = options->may_scan;
     dynamo->hedging.on = options->hedges;

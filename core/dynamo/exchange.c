@@ -56,12 +56,10 @@ static void exchange_sent(void *arg)
     exchange->sent_ms = loop_now_ms(exchange->link->client.loop);
 }
 
-/* The function LOCATE of all clients of a link. */
-static const struct aws_endpoint *exchange_locate(struct exchange_link *link,
-                                                  enum aws_service service,
-                                                  const struct credentials *credentials,
-                                                  struct error *err)
+const struct aws_endpoint *exchange_locate(void *arg, enum aws_service service,
+                                           const struct credentials *credentials, struct error *err)
 {
+    struct exchange_link *link = arg;
     const struct aws_endpoint *endpoint =
         aws_session_endpoint(link->session, service, credentials, err);
     link->method = credentials ? credentials->method : NULL;
@@ -70,42 +68,6 @@ static const struct aws_endpoint *exchange_locate(struct exchange_link *link,
     if (endpoint)
         link->endpoint = endpoint;
     return endpoint;
-}
-
-static const struct aws_endpoint *
-exchange_locate_main(void *arg, const struct credentials *credentials, struct error *err)
-{
-    return exchange_locate(arg, AWS_DYNAMODB, credentials, err);
-}
-
-static const struct aws_endpoint *
-exchange_locate_host(void *arg, const struct credentials *credentials, struct error *err)
-{
-    struct exchange_host *host = arg;
-    return exchange_locate(host->link, host->service, credentials, err);
-}
-
-static void exchange_host_init(struct exchange_host *host, struct exchange_link *link,
-                               enum aws_service service)
-{
-    *host = (struct exchange_host){.client = link->client, .link = link, .service = service};
-    host->client.locate = exchange_locate_host;
-    host->client.locate_arg = host;
-}
-
-void exchange_link_init(struct exchange_link *link, const struct aws_client *client)
-{
-    link->client = *client;
-    link->client.locate = exchange_locate_main;
-    link->client.locate_arg = link;
-    exchange_host_init(&link->search, link, AWS_DYNAMODB_SEARCH);
-}
-
-/* The client for SENT's operation. */
-static struct aws_client *exchange_client(struct exchange_link *link,
-                                          const struct sent_request *sent)
-{
-    return sent->op == DYNAMO_SEARCH_VECTORS ? &link->search.client : &link->client;
 }
 
 /* One line a request: exactly one of ANSWER and ERR is not NULL, unless the exchange is abandoned.
@@ -242,15 +204,26 @@ static void exchange_done(void *arg, void *result, const struct error *err, unsi
         fn(fn_arg, answer, err, tries);
 }
 
+static enum aws_service exchange_service(const struct sent_request *sent)
+{
+    return dynamo_op_is_of_streams(sent->op)   ? AWS_DYNAMODB_STREAMS
+           : sent->op == DYNAMO_SEARCH_VECTORS ? AWS_DYNAMODB_SEARCH
+                                               : AWS_DYNAMODB;
+}
+
+/* A stream has its own: polls of its shards must not delay the reads of its table. */
 void exchange_share(const struct exchange_link *link, const struct sent_request *sent,
                     char out[EXCHANGE_SHARE_SIZE])
 {
     const struct aws_settings *settings = aws_session_settings(link->session);
-    const char *url = aws_settings_endpoint_url(settings);
+    bool is_stream = dynamo_op_is_of_streams(sent->op);
+    const char *url = settings->urls[is_stream ? AWS_DYNAMODB_STREAMS : AWS_DYNAMODB];
     const char *region = settings->region ? settings->region : "the machine's region";
     snprintf(out, EXCHANGE_SHARE_SIZE, "%s %s%s", url ? url : region,
              sent->op == DYNAMO_LIST_TABLES ? "" : sent->read->table,
-             sent->op == DYNAMO_SEARCH_VECTORS ? " search" : "");
+             dynamo_op_is_of_streams(sent->op)   ? " (stream)"
+             : sent->op == DYNAMO_SEARCH_VECTORS ? " (search)"
+                                                 : "");
 }
 
 struct exchange *exchange_start(struct exchange_link *link, const struct exchange_request *wanted,
@@ -271,7 +244,8 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
                                   .stated = -1,
                                   .done = fn,
                                   .arg = arg};
-    snprintf(exchange->target, sizeof exchange->target, "DynamoDB_20120810.%s",
+    snprintf(exchange->target, sizeof exchange->target, "%s_20120810.%s",
+             dynamo_op_is_of_streams(sent->op) ? "DynamoDBStreams" : "DynamoDB",
              dynamo_op_name(sent->op));
     exchange_share(link, sent, exchange->share);
     exchange->headers[0] =
@@ -279,6 +253,7 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
     exchange->headers[1] = (struct aws_header){"X-Amz-Target", span_text(exchange->target)};
     struct aws_request request = {
         .service = "dynamodb",
+        .service_at = exchange_service(sent),
         .query = "",
         .method = "POST",
         .headers = exchange->headers,
@@ -289,8 +264,8 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
         .retry = wanted->retry,
         .most_tries = wanted->most_tries,
     };
-    exchange->call = aws_call_start(exchange_client(link, sent), &request, wanted->deadline_at_ms,
-                                    &ops, exchange);
+    exchange->call =
+        aws_call_start(&link->client, &request, wanted->deadline_at_ms, &ops, exchange);
     if (exchange->call)
         return exchange;
     free(exchange);

@@ -20,17 +20,9 @@ struct dynamo_stats {
 /* How long the response to an abandoned request is awaited for its units. */
 enum { EXCHANGE_AWAITED_MS = 2000 };
 
-/* A client whose requests go to the endpoint of one service. */
-struct exchange_host {
-    struct aws_client client; /* its function LOCATE gets the host */
-    struct exchange_link *link;
-    enum aws_service service;
-};
-
 /* Shared by all exchanges of one source. */
 struct exchange_link {
-    struct aws_client client;            /* of most operations */
-    struct exchange_host search;         /* of SearchVectors */
+    struct aws_client client;
     struct aws_session *session;         /* borrowed */
     const struct aws_endpoint *endpoint; /* of the last request; the session's */
     const char *method;                  /* how the credentials that signed it were found */
@@ -42,9 +34,10 @@ struct exchange_link {
 /* Ends the abandoned exchanges: each is charged with its upper bound. */
 void exchange_link_clean_up(struct exchange_link *link);
 
-/* Makes the clients of LINK, which has its session: copies of CLIENT, each with the endpoint of its
- * service. */
-void exchange_link_init(struct exchange_link *link, const struct aws_client *client);
+/* The function LOCATE of the link's client; ARG is the link. */
+const struct aws_endpoint *exchange_locate(void *arg, enum aws_service service,
+                                           const struct credentials *credentials,
+                                           struct error *err);
 
 /* Exactly one of ANSWER (now the callee's) and ERR is not NULL. TRIES is the number of requests.
  * The exchange is freed before the call. */

@@ -28,6 +28,8 @@ static void refusal_write_statement(const struct sent_request *sent, const char 
     struct json_writer json = json_writer_to(out);
     arn_write(&arn, sent->region, NULL, is_of_account ? NULL : sent->read->table,
               sent->read->index);
+    if (dynamo_op_is_of_streams(sent->op))
+        buf_add_text(&arn, "/stream/*");
     buf_printf(&own, "dynamodb:%s", dynamo_op_name(sent->op));
     json_writer_begin_object(&json, NULL, JSON_SPACED);
     json_writer_add_text(&json, "Effect", "Allow");
@@ -101,12 +103,25 @@ static bool refusal_set_unready(const struct sent_request *sent, const struct aw
     return true;
 }
 
+/* Places in a stream end: iterators after 15 minutes, changes after 24 hours. */
+static bool refusal_is_of_stream(const struct aws_fault *fault)
+{
+    return strcmp(fault->code, "ResourceNotFoundException") == 0 ||
+           strcmp(fault->code, "ExpiredIteratorException") == 0 ||
+           strcmp(fault->code, "TrimmedDataAccessException") == 0;
+}
+
 static bool refusal_set_fault(const struct sent_request *sent, const struct aws_fault *fault,
                               struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf needs = {0};
     if (sent->op == DYNAMO_SEARCH_VECTORS && refusal_set_unready(sent, fault, err))
         return false;
+    if (dynamo_op_is_of_streams(sent->op) && refusal_is_of_stream(fault))
+        return error_set(err, ERROR_NO_STREAM,
+                         "the stream of table %s in %s has no such shard or place, or does not "
+                         "exist any more (%s: %s); follow it again from now",
+                         sent->read->table, sent->region, fault->code, fault->sentence);
     if (strcmp(fault->code, "ResourceNotFoundException") == 0)
         return error_set(err, ERROR_NO_TABLE,
                          "table %s does not exist in %s (endpoint %s); check its name (of a map's "
@@ -123,7 +138,10 @@ static bool refusal_set_fault(const struct sent_request *sent, const struct aws_
         return false;
     buf_printf(&needs, "dynamodb:%s on %s%s in %s", dynamo_op_name(sent->op),
                dynamo_op_is_of_account(sent->op) ? "all tables" : sent->read->table,
-               sent->read->index ? " and its indexes" : "", sent->region);
+               sent->read->index                   ? " and its indexes"
+               : dynamo_op_is_of_streams(sent->op) ? "'s streams"
+                                                   : "",
+               sent->region);
     if (!aws_fault_of_permission(fault, buf_text(&needs), err))
         return refusal_set_other(sent, fault, err);
     if (err->authenticated)

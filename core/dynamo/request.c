@@ -26,6 +26,12 @@ const char *dynamo_op_name(enum dynamo_op op)
         return "ListBackups";
     case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
         return "DescribeContinuousBackups";
+    case DYNAMO_DESCRIBE_STREAM:
+        return "DescribeStream";
+    case DYNAMO_GET_SHARD_ITERATOR:
+        return "GetShardIterator";
+    case DYNAMO_GET_RECORDS:
+        return "GetRecords";
     }
     return "";
 }
@@ -33,6 +39,12 @@ const char *dynamo_op_name(enum dynamo_op op)
 bool dynamo_op_is_of_account(enum dynamo_op op)
 {
     return op == DYNAMO_LIST_TABLES || op == DYNAMO_LIST_BACKUPS;
+}
+
+bool dynamo_op_is_of_streams(enum dynamo_op op)
+{
+    return op == DYNAMO_DESCRIBE_STREAM || op == DYNAMO_GET_SHARD_ITERATOR ||
+           op == DYNAMO_GET_RECORDS;
 }
 
 enum dynamo_op request_op(const struct read *read)
@@ -54,6 +66,12 @@ enum dynamo_op request_op(const struct read *read)
         return DYNAMO_LIST_BACKUPS;
     case READ_RECOVERY:
         return DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS;
+    case READ_STREAM:
+        return DYNAMO_DESCRIBE_STREAM;
+    case READ_ITERATOR:
+        return DYNAMO_GET_SHARD_ITERATOR;
+    case READ_CHANGES:
+        return DYNAMO_GET_RECORDS;
     case READ_TABLE:
         break;
     }
@@ -286,9 +304,11 @@ bool request_init(struct request *request, const struct read *read)
     size_t most = request_count_names(read->where, read->where_count) +
                   request_count_names(read->filter, read->filter_count) + read->attribute_count +
                   read->sort_count + KEY_MAX_BASE_ATTRIBUTES;
+    bool is_stream = dynamo_op_is_of_streams(request_op(read));
     *request = (struct request){
         .op = request_op(read),
-        .table = read->kind == READ_TABLES ? NULL : read->table,
+        .table = read->kind == READ_TABLES || is_stream ? NULL : read->table,
+        .stream = is_stream ? &read->stream : NULL,
         .index = read->index,
         .descending = read->descending,
         .consistent = read->consistent,
@@ -364,6 +384,35 @@ static void request_add_position(const struct request *request, struct span resu
         json_writer_add_integer(json, "Limit", limit);
 }
 
+const char *request_stream_at(enum stream_at at)
+{
+    static const char *const words[] = {
+        [STREAM_OLDEST] = "TRIM_HORIZON",
+        [STREAM_LATEST] = "LATEST",
+        [STREAM_AFTER] = "AFTER_SEQUENCE_NUMBER",
+    };
+    return words[at];
+}
+
+static void request_write_stream(const struct request *request, struct span resume,
+                                 struct json_writer *json)
+{
+    const struct read_stream *stream = request->stream;
+    if (request->op == DYNAMO_GET_RECORDS) {
+        json_writer_add_string(json, "ShardIterator", stream->iterator);
+        return;
+    }
+    json_writer_add_string(json, "StreamArn", stream->arn);
+    if (request->op == DYNAMO_GET_SHARD_ITERATOR) {
+        json_writer_add_string(json, "ShardId", stream->shard);
+        json_writer_add_text(json, "ShardIteratorType", request_stream_at(stream->at));
+        if (stream->at == STREAM_AFTER)
+            json_writer_add_string(json, "SequenceNumber", stream->sequence);
+    } else if (resume.size) {
+        json_writer_add_raw(json, "ExclusiveStartShardId", resume);
+    }
+}
+
 bool request_write(const struct request *request, struct span resume, struct buf *out)
 {
     struct json_writer json = json_writer_to(out);
@@ -419,6 +468,11 @@ bool request_write(const struct request *request, struct span resume, struct buf
         json_writer_add_text(&json, "BackupType", "ALL");
         if (resume.size)
             json_writer_add_raw(&json, "ExclusiveStartBackupArn", resume);
+        break;
+    case DYNAMO_DESCRIBE_STREAM:
+    case DYNAMO_GET_SHARD_ITERATOR:
+    case DYNAMO_GET_RECORDS:
+        request_write_stream(request, resume, &json);
         break;
     }
     if (request->op <= DYNAMO_SEARCH_VECTORS) /* it reads items, which consumes capacity */

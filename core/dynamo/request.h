@@ -1,4 +1,4 @@
-/* A Read as a request of DynamoDB: one of ten operations with its expressions.
+/* A Read as a request of DynamoDB: one of thirteen operations with its expressions.
  * The JSON body and the printed command (core/dynamo/request_print.h) are made
  * of the same expressions. */
 #ifndef DDBFS_CORE_DYNAMO_REQUEST_H
@@ -21,14 +21,20 @@ enum dynamo_op {
     DYNAMO_DESCRIBE_TIME_TO_LIVE,
     DYNAMO_LIST_BACKUPS,
     DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS,
+    DYNAMO_DESCRIBE_STREAM,
+    DYNAMO_GET_SHARD_ITERATOR,
+    DYNAMO_GET_RECORDS,
 };
-enum { DYNAMO_OPS = DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS + 1 };
+enum { DYNAMO_OPS = DYNAMO_GET_RECORDS + 1 };
 
 /* The operation's name in the protocol. */
 const char *dynamo_op_name(enum dynamo_op op);
 
 /* Whether an access policy can grant it on "*" alone, and on no table. */
 bool dynamo_op_is_of_account(enum dynamo_op op);
+
+/* Whether it is one of DynamoDB Streams, which has hosts of its own. */
+bool dynamo_op_is_of_streams(enum dynamo_op op);
 
 /* The operation that executes READ. */
 enum dynamo_op request_op(const struct read *read);
@@ -53,11 +59,12 @@ struct sent_request {
 /* The parts of a request. Empty texts are left out of the body. */
 struct request {
     enum dynamo_op op;
-    const char *table;        /* borrowed from the Read; NULL for a list of tables */
-    const char *index;        /* likewise; NULL: the table itself */
-    struct buf keys;          /* JSON: the key of a GetItem, the array of a BatchGetItem */
-    struct buf key_condition; /* expressions. Each attribute is an alias, because many
-                               * names are reserved words or have dots and dashes */
+    const char *table;                /* borrowed from the Read; NULL if the operation has none */
+    const struct read_stream *stream; /* likewise; of an operation of streams */
+    const char *index;                /* likewise; NULL: the table itself */
+    struct buf keys;                  /* JSON: the key of a GetItem, the array of a BatchGetItem */
+    struct buf key_condition;         /* expressions. Each attribute is an alias, because many
+                                       * names are reserved words or have dots and dashes */
     struct buf filter;
     struct buf projection;
     struct buf names;  /* JSON: the aliases and their attributes */
@@ -76,6 +83,9 @@ struct request {
  * False when memory ran out. */
 bool request_init(struct request *request, const struct read *read);
 void request_clean_up(struct request *request);
+
+/* The protocol's word for a place in a shard. */
+const char *request_stream_at(enum stream_at at);
 
 /* Appends KEY as JSON. */
 void request_write_key(const struct key *key, struct buf *out);

@@ -69,6 +69,20 @@ static void request_print_add_search(struct buf *out, const struct request *requ
     request_print_add_part(out, "--expression-attribute-values", item, &values);
 }
 
+static void request_print_add_stream(struct buf *out, const struct request *request)
+{
+    const struct read_stream *stream = request->stream;
+    request_print_add_text(out, "--stream-arn",
+                           request->op == DYNAMO_GET_RECORDS ? span_text("") : stream->arn);
+    request_print_add_text(out, "--shard-iterator", stream->iterator);
+    if (request->op != DYNAMO_GET_SHARD_ITERATOR)
+        return;
+    request_print_add_text(out, "--shard-id", stream->shard);
+    request_print_add_word(out, "--shard-iterator-type", request_stream_at(stream->at));
+    if (stream->at == STREAM_AFTER)
+        request_print_add_text(out, "--sequence-number", stream->sequence);
+}
+
 /* The program for the response. If a limit stopped the tool and sifting leaves
  * too few items, the program fails: the rest must not be missing in silence. */
 static void request_print_add_program(struct buf *out, const struct request *request,
@@ -112,6 +126,9 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         [DYNAMO_DESCRIBE_TIME_TO_LIVE] = "describe-time-to-live",
         [DYNAMO_LIST_BACKUPS] = "list-backups",
         [DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS] = "describe-continuous-backups",
+        [DYNAMO_DESCRIBE_STREAM] = "describe-stream",
+        [DYNAMO_GET_SHARD_ITERATOR] = "get-shard-iterator",
+        [DYNAMO_GET_RECORDS] = "get-records",
     };
     CLEAN_UP(request_clean_up) struct request request;
     if (!request_init(&request, read)) {
@@ -119,8 +136,12 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         return;
     }
     uint32_t limit = read->ties || (how->sift && !how->first_suffice) ? 0 : read->limit;
-    buf_printf(out, "aws dynamodb %s", commands[request.op]);
-    if (request.op == DYNAMO_BATCH_GET_ITEM) {
+    buf_printf(out, "aws %s %s",
+               dynamo_op_is_of_streams(request.op) ? "dynamodbstreams" : "dynamodb",
+               commands[request.op]);
+    if (request.stream) {
+        request_print_add_stream(out, &request);
+    } else if (request.op == DYNAMO_BATCH_GET_ITEM) {
         request_print_add_batch(out, &request);
     } else {
         request_print_add_word(out, "--table-name", request.table);

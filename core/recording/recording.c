@@ -24,10 +24,12 @@ static struct recording *recording_of(const struct source_call *call)
     return (struct recording *)call->source;
 }
 
+/* NULL: what cannot be replayed. */
 static const char *const recording_kinds[] = {
     [READ_ITEMS] = "items",       [READ_QUERY] = "query",   [READ_TABLES] = "tables",
     [READ_TABLE] = "table",       [READ_EXPIRY] = "expiry", [READ_BACKUPS] = "backups",
-    [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan",     [READ_SIMILAR] = "similar"};
+    [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan",     [READ_STREAM] = "stream",
+    [READ_SIMILAR] = "similar",   [READ_ITERATOR] = NULL,   [READ_CHANGES] = NULL};
 
 /* Secrets. */
 
@@ -311,7 +313,8 @@ static void recording_store_error(struct recording_call *call, const struct erro
 static void recording_take_page(void *arg, const struct page *page, const struct error *err)
 {
     struct recording_call *call = arg;
-    if (recorder_check(recording_of(&call->base)->options.recorder, NULL)) {
+    bool can_replay = recording_kinds[call->base.read->kind];
+    if (can_replay && recorder_check(recording_of(&call->base)->options.recorder, NULL)) {
         call->pages++;
         if (err)
             recording_store_error(call, err);

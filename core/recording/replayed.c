@@ -295,7 +295,8 @@ static bool replay_fill(const struct replay_file *file, enum read_kind kind, str
                         struct error *err)
 {
     struct json_fault fault = {0};
-    bool is_list = kind != READ_TABLE && kind != READ_EXPIRY && kind != READ_RECOVERY;
+    bool is_list =
+        kind != READ_TABLE && kind != READ_EXPIRY && kind != READ_RECOVERY && kind != READ_STREAM;
     if (page->text.failed)
         return error_no_memory(err);
     if (!json_parse(&page->doc, buf_span(&page->text), JSON_STRICT, &fault))

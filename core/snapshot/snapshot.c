@@ -226,6 +226,13 @@ static bool snapshot_read_fact(struct snapshot_call *call, struct snapshot_page 
         return error_set(err, ERROR_NOT_STORED,
                          "a snapshot has no vector index; search in the table %s itself",
                          place.table->name);
+    case READ_STREAM:
+    case READ_ITERATOR:
+    case READ_CHANGES:
+        return error_set(err, ERROR_NOT_STORED,
+                         "a snapshot has no stream: its items do not change; follow the table %s "
+                         "itself",
+                         place.table->name);
     default:
         return error_set(err, ERROR_NOT_STORED,
                          "a snapshot does not have the backups of a table; read them from the "

@@ -149,6 +149,17 @@ void read_set_vector(struct read *read, struct span attribute, struct span vecto
     read->vector = arena_copy(&read->arena, vector);
 }
 
+void read_set_stream(struct read *read, const struct read_stream *stream)
+{
+    read->stream = (struct read_stream){
+        .arn = arena_copy(&read->arena, stream->arn),
+        .shard = arena_copy(&read->arena, stream->shard),
+        .at = stream->at,
+        .sequence = arena_copy(&read->arena, stream->sequence),
+        .iterator = arena_copy(&read->arena, stream->iterator),
+    };
+}
+
 static bool read_has_name(const struct span *names, size_t count, struct span name)
 {
     for (size_t i = 0; i < count; i++)
@@ -206,6 +217,7 @@ struct read *read_copy(const struct read *read, const struct cond *sort)
     copy->segment = read->segment;
     copy->segments = read->segments;
     read_set_vector(copy, read->vector_of, read->vector);
+    read_set_stream(copy, &read->stream);
     for (size_t i = 0; i < read->key_count; i++)
         read_add_key(copy, &read->keys[i]);
     for (size_t i = 0; i < read->where_count; i++)
@@ -293,6 +305,18 @@ static void read_add_sorted(struct buf *out, size_t count, const struct read *re
     buf_add_char(out, ')');
 }
 
+/* Nothing for a Read of no stream: recordings have the identities of others. */
+static void read_add_stream(struct buf *out, const struct read_stream *stream)
+{
+    const struct span texts[] = {stream->arn, stream->shard, stream->sequence, stream->iterator};
+    if (stream->arn.size == 0 && stream->iterator.size == 0)
+        return;
+    buf_add_char(out, ' ');
+    buf_add_number(out, stream->at);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        read_add_sized(out, texts[i]);
+}
+
 void read_identity(const struct read *read, struct buf *out)
 {
     buf_add_number(out, read->kind);
@@ -314,4 +338,5 @@ void read_identity(const struct read *read, struct buf *out)
         buf_add_char(out, ' ');
         buf_add_number(out, numbers[i]);
     }
+    read_add_stream(out, &read->stream);
 }

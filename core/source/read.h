@@ -21,6 +21,20 @@ enum read_kind {
                     * LIMIT     items. Refused by     sources that do not allow it. */
     READ_SIMILAR,  /* the LIMIT items whose vectors in a vector index are nearest to VECTOR, the
                     * nearest first */
+    READ_STREAM,   /* the state and the shards of a stream; it is in STREAM, as for the next two */
+    READ_ITERATOR, /* a place in a shard, as a text for READ_CHANGES */
+    READ_CHANGES,  /* the changes behind such a place, and the text of the place behind them */
+};
+
+/* A place in a shard of a stream. */
+enum stream_at { STREAM_OLDEST, STREAM_LATEST, STREAM_AFTER /* the change SEQUENCE */ };
+
+struct read_stream {
+    struct span arn;
+    struct span shard;    /* of READ_ITERATOR */
+    enum stream_at at;    /* likewise */
+    struct span sequence; /* of STREAM_AFTER */
+    struct span iterator; /* of READ_CHANGES */
 };
 
 struct key_attribute {
@@ -91,7 +105,8 @@ struct read {
     size_t secret_count;
 
     bool consistent;
-    bool once; /* the read is optional: a failed request is not repeated */
+    bool once;                 /* the read is optional: a failed request is not repeated */
+    struct read_stream stream; /* of READ_STREAM, READ_ITERATOR, READ_CHANGES */
     uint32_t segment,
         segments; /* READ_SCAN: the number of the part, and of all parts; 0 of 0: all */
 };
@@ -123,6 +138,7 @@ void read_add_own_key(struct read *read, struct span name);
 void read_add_attribute(struct read *read, struct span name);
 /* READ_SIMILAR: VECTOR is the value of ATTRIBUTE. */
 void read_set_vector(struct read *read, struct span attribute, struct span vector);
+void read_set_stream(struct read *read, const struct read_stream *stream);
 
 /* Appends a text that is equal for equal Reads only: a cache key. */
 void read_identity(const struct read *read, struct buf *out);

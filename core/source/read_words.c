@@ -69,6 +69,15 @@ void read_write_words(const struct read *read, enum read_keys keys, struct buf *
     case READ_RECOVERY:
         buf_printf(out, "DescribeContinuousBackups of %s", read->table);
         break;
+    case READ_STREAM:
+        buf_printf(out, "DescribeStream of the stream of %s", read->table);
+        break;
+    case READ_ITERATOR:
+        buf_printf(out, "GetShardIterator of a shard of the stream of %s", read->table);
+        break;
+    case READ_CHANGES:
+        buf_printf(out, "GetRecords of the stream of %s", read->table);
+        break;
     }
     buf_add_text(out, read->consistent ? ", consistently" : "");
 }

@@ -60,6 +60,10 @@ struct table_info {
     int64_t created_ms;       /* since 1970; 0 if not stated */
     struct span status;       /* "ACTIVE", "CREATING", …; empty if not stated */
     struct span billing_mode; /* "PAY_PER_REQUEST", "PROVISIONED"; empty if not stated */
+    bool stream_enabled;
+    struct span stream_arn;  /* of the latest stream, which outlives its end; empty: none */
+    struct span stream_view; /* "KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"; empty
+                              * if not stated, as of a stream that ended */
 };
 
 /* The owner of a page's memory. */
@@ -70,9 +74,10 @@ struct page_owner {
 
 /* One page of a response, borrowed for the time of the callback. */
 struct page {
-    const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_BACKUPS
-                               * objects of the source's own, one a backup; of READ_SIMILAR
-                               * objects with an "Item" and its "Score", the nearest first */
+    const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_BACKUPS,
+                               * READ_STREAM and READ_CHANGES objects of the source's own, one a
+                               * backup, a shard or a change; of READ_SIMILAR objects with an "Item"
+                               * and its "Score", the nearest first */
     size_t item_count;
     uint64_t counted;   /* READ_QUERY that counts: the number of items; no items come */
     size_t scanned;     /* READ_QUERY: items that were read before the filter; 0: not stated */
@@ -80,14 +85,16 @@ struct page {
     const struct span *names; /* READ_TABLES */
     size_t name_count;
     const struct table_info *table; /* READ_TABLE */
-    struct span description;   /* READ_TABLE, READ_EXPIRY, READ_RECOVERY: the JSON object of the
-                                * response, byte by byte */
-    bool continues;            /* it is a part of a page whose beginning came before, and costs
-                                * nothing more */
-    bool more;                 /* a further page can be requested; this one may be empty */
+    struct span description;        /* READ_TABLE, READ_EXPIRY, READ_RECOVERY, READ_STREAM: the JSON
+                                     * object of the response, byte by byte */
+    bool continues;                 /* it is a part of a page whose beginning came before, and costs
+                                     * nothing more */
+    bool more;                      /* a further page can be requested; this one may be empty */
     struct json position;      /* READ_QUERY with MORE: the key of the last item that was read; the
                                 * next page begins behind it. READ_ITEMS with MORE: the array of the
-                                * keys that are left. Absent if not known */
+                                * keys that are left. Absent if not known. READ_ITERATOR and
+                                * READ_CHANGES: the text of the next place; absent: the shard has
+                                * ended */
     struct page_owner **owner; /* a callback that sets *OWNER to NULL owns the items, and releases
                                 * them; NULL: the items can't be taken over */
     int64_t took_ms;           /* from the last request to the end of its response */

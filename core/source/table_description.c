@@ -144,6 +144,18 @@ static bool table_description_read_billing(struct arena *arena, struct json tabl
     return true;
 }
 
+/* The service leaves out the specification of a stream that is disabled, but not its ARN. */
+static bool table_description_read_stream(struct arena *arena, struct json table,
+                                          struct table_info *info)
+{
+    struct json specification = json_member(table, "StreamSpecification");
+    info->stream_enabled = json_is(json_member(specification, "StreamEnabled"), JSON_TRUE);
+    return table_description_read_word(arena, json_member(table, "LatestStreamArn"),
+                                       &info->stream_arn) &&
+           table_description_read_word(arena, json_member(specification, "StreamViewType"),
+                                       &info->stream_view);
+}
+
 static bool table_description_read_state(struct arena *arena, struct json table,
                                          struct table_info *info)
 {
@@ -151,7 +163,8 @@ static bool table_description_read_state(struct arena *arena, struct json table,
            table_description_read_count(json_member(table, "ItemCount"), &info->item_count) &&
            table_description_read_count(json_member(table, "TableSizeBytes"), &info->size_bytes) &&
            table_description_read_date(json_member(table, "CreationDateTime"), &info->created_ms) &&
-           table_description_read_billing(arena, table, info);
+           table_description_read_billing(arena, table, info) &&
+           table_description_read_stream(arena, table, info);
 }
 
 static bool table_description_read_indexes(struct arena *arena, struct json array,

@@ -673,6 +673,7 @@ def what_tables_needs_is_granted(bench):
         f"dynamodb:{op}"
         for op in ("GetItem", "BatchGetItem", "Query", "DescribeTable", "DescribeTimeToLive")
         + ("ListBackups", "DescribeContinuousBackups", "SearchVectors")
+        + ("DescribeStream", "GetShardIterator", "GetRecords")
     }
     assert {resource.split(":")[-1] for _, resource in more} == {"*", "table/*"}
     scan = granted("--tables", "--allow-scan") - granted("--tables")

@@ -38,7 +38,13 @@ static struct read *read_for(enum dynamo_op op)
                                            [DYNAMO_LIST_TABLES] = READ_TABLES,
                                            [DYNAMO_DESCRIBE_TIME_TO_LIVE] = READ_EXPIRY,
                                            [DYNAMO_LIST_BACKUPS] = READ_BACKUPS,
-                                           [DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS] = READ_RECOVERY};
+                                           [DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS] = READ_RECOVERY,
+                                           [DYNAMO_DESCRIBE_STREAM] = READ_STREAM,
+                                           [DYNAMO_GET_SHARD_ITERATOR] = READ_ITERATOR,
+                                           [DYNAMO_GET_RECORDS] = READ_CHANGES};
+    const struct read_stream stream = {.arn = SPAN_LITERAL("arn:s"),
+                                       .shard = SPAN_LITERAL("shard-1"),
+                                       .iterator = SPAN_LITERAL("i")};
     struct value text = {.type = VALUE_S, .bytes = SPAN_LITERAL("a")};
     struct key key = {.attributes = {{SPAN_LITERAL("pk"), text}}, .count = 1};
     struct cond cond = {.attribute = SPAN_LITERAL("pk"), .op = COND_EQ, .value = text};
@@ -48,6 +54,8 @@ static struct read *read_for(enum dynamo_op op)
         read_add_key(read, &key);
     if (kinds[op] == READ_QUERY)
         read_add_where(read, &cond);
+    if (dynamo_op_is_of_streams(op))
+        read_set_stream(read, &stream);
     require(!read_failed(read));
     return read;
 }

@@ -1,7 +1,7 @@
 """The recording proxy between a client under test and a server.
 
-It verifies every signature, records every request, lets through the nine reading operations and
-no other (a Scan where a test allows it), and makes faults on demand. A forbidden operation is refused, and kept in VIOLATIONS for
+It verifies every signature, records every request, lets through the reading operations of the closed
+list and no other (a Scan where a test allows it), and makes faults on demand. A forbidden operation is refused, and kept in VIOLATIONS for
 the end of the test and of the whole run.
 """
 
@@ -21,7 +21,8 @@ ALLOWED = {"GetItem", "BatchGetItem", "Query", "DescribeTable", "ListTables"} | 
     "DescribeContinuousBackups",
     "SearchVectors",
 }
-TARGET = "DynamoDB_20120810."
+STREAMS = {"DescribeStream", "GetShardIterator", "GetRecords"}
+TARGETS = {"DynamoDB_20120810": ALLOWED | {"Scan"}, "DynamoDBStreams_20120810": STREAMS}
 
 # What no proxy of this process has been forgiven: the last word of the run.
 VIOLATIONS = []
@@ -44,7 +45,7 @@ class Record:
         self.connection = connection
         self.lot = LOTS.random()
         self.target = target
-        self.op = target[len(TARGET) :] if target.startswith(TARGET) else None
+        self.op = operation_of(target)
         self.body = parsed(request.body)
         self.table = table_of(self.body)
         self.keys = keys_of(self.body)
@@ -77,6 +78,12 @@ def units_of(answer):
     """What an answer says it consumed; a batch says so table by table."""
     told = answer.get("ConsumedCapacity") or []
     return sum(each.get("CapacityUnits", 0) for each in (told if isinstance(told, list) else [told]))
+
+
+def operation_of(target):
+    """The operation, if it is one of the closed list and its service is right."""
+    service, _, operation = target.partition(".")
+    return operation if operation in TARGETS.get(service, ()) else None
 
 
 def table_of(body):
@@ -321,7 +328,7 @@ class Proxy:
         return time.time() + self.clock_offset_s
 
     def answer(self, request, record, upstream):
-        if record.op not in ALLOWED and not (record.op == "Scan" and self.allow_scan):
+        if not record.op or (record.op == "Scan" and not self.allow_scan):
             return self.forbid(record, request)
         try:
             record.access_key = self.verify(request)

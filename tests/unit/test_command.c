@@ -277,6 +277,29 @@ static void test_tables(void)
                   "aws dynamodb describe-continuous-backups --table-name T --region r");
 }
 
+static void test_streams(void)
+{
+    struct source_command how = {.options = " --region r"};
+    const struct read_stream stream = {.arn = SPAN_LITERAL("arn:s"),
+                                       .shard = SPAN_LITERAL("shard-1"),
+                                       .at = STREAM_AFTER,
+                                       .sequence = SPAN_LITERAL("7")};
+    const struct read_stream place = {.iterator = SPAN_LITERAL("arn:s|1")};
+    struct read *all = new_read(READ_STREAM, "T", NULL),
+                *iterator = new_read(READ_ITERATOR, "T", NULL),
+                *changes = new_read(READ_CHANGES, "T", NULL);
+    read_set_stream(all, &stream);
+    read_set_stream(iterator, &stream);
+    read_set_stream(changes, &place);
+    check_command(all, &how, "aws dynamodbstreams describe-stream --stream-arn 'arn:s' --region r");
+    check_command(iterator, &how,
+                  "aws dynamodbstreams get-shard-iterator --stream-arn 'arn:s' --shard-id "
+                  "'shard-1' --shard-iterator-type AFTER_SEQUENCE_NUMBER --sequence-number '7' "
+                  "--region r");
+    check_command(changes, &how,
+                  "aws dynamodbstreams get-records --shard-iterator 'arn:s|1' --region r");
+}
+
 static void test_a_nested_command_gives_the_key(void)
 {
     CLEAN_UP(buf_clean_up) struct buf out = {0};
@@ -306,6 +329,7 @@ static const struct check_test tests[] = {
      test_a_limit_is_not_told_where_items_are_sifted_out},
     {"a_strange_table_is_quoted", test_a_strange_table_is_quoted},
     {"tables", test_tables},
+    {"streams", test_streams},
     {"a_nested_command_gives_the_key", test_a_nested_command_gives_the_key},
 };
 

@@ -1000,6 +1000,120 @@ static void a_page_has_the_description_as_it_came(void)
     close_scene(&scene);
 }
 
+static struct read *of_stream(enum read_kind kind)
+{
+    struct read *read = read_new(kind, "jobs", NULL);
+    read_set_stream(read, &(struct read_stream){.arn = SPAN_LITERAL("arn:s"),
+                                                .shard = SPAN_LITERAL("s1"),
+                                                .iterator = SPAN_LITERAL("place 1")});
+    return read;
+}
+
+#define SHARDS(id, last)                                                                           \
+    "{\"StreamDescription\":{\"StreamArn\":\"arn:s\",\"Shards\":[{\"ShardId\":\"" id "\"}]" last   \
+    "}}"
+
+static void shards_come_page_by_page(void)
+{
+    struct scene scene;
+    open_scene(&scene, of_stream(READ_STREAM));
+    scene.all = true;
+    answer(&scene, 200, SHARDS("s1", ",\"LastEvaluatedShardId\":\"s1\""));
+    answer(&scene, 200, SHARDS("s2", ""));
+    run(&scene);
+    CHECK_INT(scene.page_count, 2);
+    CHECK(scene.pages[0].more && !scene.pages[1].more);
+    CHECK_HAS(sent(&scene, 0)->headers, "DynamoDBStreams_20120810.DescribeStream");
+    CHECK_TEXT(sent(&scene, 1)->body, "{\"StreamArn\":\"arn:s\",\"ExclusiveStartShardId\":\"s1\"}");
+    close_scene(&scene);
+}
+
+static void shards_never_come_in_a_circle(void)
+{
+    struct scene scene;
+    open_scene(&scene, of_stream(READ_STREAM));
+    scene.all = true;
+    answer(&scene, 200, SHARDS("s1", ",\"LastEvaluatedShardId\":\"s1\""));
+    answer(&scene, 200, SHARDS("s1", ",\"LastEvaluatedShardId\":\"s1\""));
+    run(&scene);
+    CHECK_INT(scene.page_count, 1);
+    CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
+    close_scene(&scene);
+}
+
+static void a_place_in_a_shard_is_one_page_with_a_position(void)
+{
+    static const char *const bodies[] = {"{\"ShardIterator\":\"place 2\"}",
+                                         "{\"Records\":[],\"NextShardIterator\":\"place 2\"}"};
+    for (size_t i = 0; i < 2; i++) {
+        struct scene scene;
+        open_scene(&scene, of_stream(i ? READ_CHANGES : READ_ITERATOR));
+        answer(&scene, 200, bodies[i]);
+        run(&scene);
+        CHECK_INT(scene.page_count, 1);
+        CHECK(!scene.pages[0].more);
+        CHECK_HAS(sent(&scene, 0)->headers,
+                  i ? "DynamoDBStreams_20120810.GetRecords" : "Streams_20120810.GetShardIterator");
+        close_scene(&scene);
+    }
+}
+
+static void a_response_of_another_stream_is_refused(void)
+{
+    static const struct {
+        enum read_kind kind;
+        const char *body;
+    } rows[] = {
+        {READ_STREAM, "{\"StreamDescription\":{\"StreamArn\":\"arn:t\",\"Shards\":[]}}"},
+        {READ_STREAM, "{\"StreamDescription\":{\"StreamArn\":\"arn:s\"}}"},
+        {READ_ITERATOR, "{}"},
+        {READ_CHANGES, "{}"},
+        {READ_CHANGES, "{\"Records\":[],\"NextShardIterator\":7}"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct scene scene;
+        open_scene(&scene, of_stream(rows[i].kind));
+        answer(&scene, 200, rows[i].body);
+        run(&scene);
+        CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
+        close_scene(&scene);
+    }
+}
+
+static void places_in_a_stream_that_have_ended(void)
+{
+    static const char *const codes[] = {"ExpiredIteratorException", "TrimmedDataAccessException",
+                                        "ResourceNotFoundException"};
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        struct scene scene;
+        char body[128];
+        snprintf(body, sizeof body, "{\"__type\":\"a#%s\",\"message\":\"over\"}", codes[i]);
+        open_scene(&scene, of_stream(READ_CHANGES));
+        answer(&scene, 400, body);
+        run(&scene);
+        CHECK_INT(scene.err.kind, ERROR_NO_STREAM);
+        CHECK_TEXT(scene.err.code, codes[i]);
+        CHECK_HAS(scene.err.text, "the stream of table jobs in eu-west-1");
+        CHECK_INT(sent_count(&scene), 1);
+        close_scene(&scene);
+    }
+}
+
+static void a_denied_stream_names_its_statement(void)
+{
+    struct scene scene;
+    open_scene(&scene, of_stream(READ_CHANGES));
+    answer(
+        &scene, 400,
+        "{\"__type\":\"a#AccessDeniedException\",\"message\":\"User: arn:aws:iam::1:user/u is not "
+        "authorized to perform: dynamodb:GetRecords\"}");
+    run(&scene);
+    CHECK_INT(scene.err.kind, ERROR_DENIED);
+    CHECK_HAS(scene.err.text, "\"Action\": \"dynamodb:GetRecords\"");
+    CHECK_HAS(scene.err.text, "table/jobs/stream/*");
+    close_scene(&scene);
+}
+
 static void a_missing_table_is_an_error_that_names_those_there_are(void)
 {
     struct scene scene;
@@ -1939,6 +2053,13 @@ static const struct check_test tests[] = {
     {"backups come page by page and never in a circle",
      backups_come_page_by_page_and_never_in_a_circle},
     {"a page has the description as it came", a_page_has_the_description_as_it_came},
+    {"shards come page by page", shards_come_page_by_page},
+    {"shards never come in a circle", shards_never_come_in_a_circle},
+    {"a place in a shard is one page with a position",
+     a_place_in_a_shard_is_one_page_with_a_position},
+    {"a response of another stream is refused", a_response_of_another_stream_is_refused},
+    {"places in a stream that have ended", places_in_a_stream_that_have_ended},
+    {"a denied stream names its statement", a_denied_stream_names_its_statement},
     {"a missing table is an error that names those there are",
      a_missing_table_is_an_error_that_names_those_there_are},
     {"what there is is asked for once a minute", what_there_is_is_asked_for_once_a_minute},

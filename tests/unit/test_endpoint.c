@@ -10,6 +10,7 @@
 
 /* An environment without any variable of AWS, and a config file of TEXT. */
 struct scene {
+    struct aws_options options;
     char file[64];
     struct profiles profiles;
     struct aws_settings settings;
@@ -24,6 +25,7 @@ static const char *const variables[] = {
     "AWS_DEFAULT_REGION",
     "AWS_ENDPOINT_URL",
     "AWS_ENDPOINT_URL_DYNAMODB",
+    "AWS_ENDPOINT_URL_DYNAMODB_STREAMS",
     "AWS_ENDPOINT_URL_STS",
     "AWS_ENDPOINT_URL_SSO",
     "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
@@ -60,11 +62,10 @@ static void scene_clean_up(struct scene *scene)
 
 static bool settle(struct scene *scene)
 {
-    struct aws_options none = {0};
     aws_settings_clean_up(&scene->settings);
     scene->err = (struct error){0};
     return profiles_refresh(&scene->profiles, &scene->err) &&
-           aws_settings_init(&scene->settings, &none, &scene->profiles, &scene->err);
+           aws_settings_init(&scene->settings, &scene->options, &scene->profiles, &scene->err);
 }
 
 static bool locate(struct scene *scene, enum aws_service service, const char *account)
@@ -304,6 +305,57 @@ static void urls_by_rank(void)
     CHECK_TEXT(aws_settings_origin(&scene.settings, AWS_SETTING_URLS + AWS_DYNAMODB), "");
 }
 
+static void streams_have_hosts_of_their_own(void)
+{
+    static const struct {
+        bool fips, dual_stack;
+        const char *region, *url;
+    } rows[] = {
+        {false, false, "eu-west-1", "https://streams.dynamodb.eu-west-1.amazonaws.com/"},
+        {true, false, "eu-west-1", "https://streams.dynamodb-fips.eu-west-1.amazonaws.com/"},
+        {false, true, "eu-west-1", "https://streams-dynamodb.eu-west-1.api.aws/"},
+        {true, true, "eu-west-1", "https://streams-dynamodb-fips.eu-west-1.api.aws/"},
+        {false, false, "cn-north-1", "https://streams.dynamodb.cn-north-1.amazonaws.com.cn/"},
+        {true, false, "us-gov-west-1", "https://streams.dynamodb.us-gov-west-1.amazonaws.com/"},
+        {false, false, "local", "http://localhost:8000/"},
+    };
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene, "");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        set_switches(rows[i].fips, rows[i].dual_stack);
+        setenv("AWS_REGION", rows[i].region, 1);
+        check_url(&scene, AWS_DYNAMODB_STREAMS, "123456789012", rows[i].url);
+    }
+}
+
+static void streams_share_the_url_of_dynamodb(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene, "[default]\nservices = s\n[services s]\ndynamodb =\n  endpoint_url = "
+                       "http://table:1\n");
+    check_url(&scene, AWS_DYNAMODB_STREAMS, "1", "http://table:1/");
+    CHECK_HAS(aws_settings_origin(&scene.settings, AWS_SETTING_URLS + AWS_DYNAMODB_STREAMS),
+              " [services s]");
+}
+
+static void urls_of_streams_by_rank(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene, "[default]\nservices = s\n[services s]\ndynamodb =\n  endpoint_url = "
+                       "http://table:1\ndynamodb_streams =\n  endpoint_url = http://stream:2\n");
+    check_url(&scene, AWS_DYNAMODB_STREAMS, "1", "http://stream:2/");
+    setenv("AWS_ENDPOINT_URL", "http://all:3", 1);
+    check_url(&scene, AWS_DYNAMODB_STREAMS, "1", "http://all:3/");
+    setenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", "http://own:4", 1);
+    check_url(&scene, AWS_DYNAMODB_STREAMS, "1", "http://own:4/");
+    scene.options.endpoint_url = "http://option:5";
+    check_url(&scene, AWS_DYNAMODB_STREAMS, "1", "http://own:4/");
+    unsetenv("AWS_ENDPOINT_URL_DYNAMODB_STREAMS");
+    check_url(&scene, AWS_DYNAMODB_STREAMS, "1", "http://stream:2/");
+    setenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true", 1);
+    check_url(&scene, AWS_DYNAMODB_STREAMS, "1", "http://option:5/");
+}
+
 static void a_missing_section_of_services(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
@@ -420,6 +472,9 @@ static const struct check_test tests[] = {
     {"hosts by account", hosts_by_account},
     {"accounts that are required", accounts_that_are_required},
     {"urls by rank", urls_by_rank},
+    {"streams have hosts of their own", streams_have_hosts_of_their_own},
+    {"streams share the url of dynamodb", streams_share_the_url_of_dynamodb},
+    {"urls of streams by rank", urls_of_streams_by_rank},
     {"a missing section of services", a_missing_section_of_services},
     {"a given address is asked whatever hosts are wanted",
      a_given_address_is_asked_whatever_hosts_are_wanted},

@@ -64,6 +64,7 @@ static void every_kind_of_error_has_its_own_errno(void)
         {ERROR_TLS, EPROTO},
         {ERROR_UNTRUSTED, EPROTO},
         {ERROR_NO_TABLE, ENODEV},
+        {ERROR_NO_STREAM, ENODEV},
         {ERROR_NOT_STORED, ENODATA},
         {ERROR_REPLACED, ESTALE},
         {ERROR_BAD_ANSWER, EBADMSG},

@@ -243,6 +243,35 @@ static void each_page_of_a_sample_has_its_limit(void)
                   "\"Limit\":25,\"ReturnConsumedCapacity\":\"TOTAL\"}");
 }
 
+static struct read *of_stream(enum read_kind kind, enum stream_at at)
+{
+    struct read *read = read_new(kind, "t", NULL);
+    struct read_stream stream = {.arn = SPAN_LITERAL("arn:s"),
+                                 .shard = SPAN_LITERAL("shard-1"),
+                                 .at = at,
+                                 .sequence = SPAN_LITERAL("100"),
+                                 .iterator = SPAN_LITERAL("arn:s|1|\"x")};
+    read_set_stream(read, &stream);
+    return read;
+}
+
+static void a_stream_is_read_by_its_arn_and_shards_by_iterators(void)
+{
+    check_body(of_stream(READ_STREAM, STREAM_OLDEST), "{\"StreamArn\":\"arn:s\"}");
+    check_body_at(of_stream(READ_STREAM, STREAM_OLDEST), SPAN_LITERAL("\"shard-9\""),
+                  "{\"StreamArn\":\"arn:s\",\"ExclusiveStartShardId\":\"shard-9\"}");
+    check_body(of_stream(READ_ITERATOR, STREAM_OLDEST),
+               "{\"StreamArn\":\"arn:s\",\"ShardId\":\"shard-1\",\"ShardIteratorType\":"
+               "\"TRIM_HORIZON\"}");
+    check_body(of_stream(READ_ITERATOR, STREAM_LATEST),
+               "{\"StreamArn\":\"arn:s\",\"ShardId\":\"shard-1\",\"ShardIteratorType\":"
+               "\"LATEST\"}");
+    check_body(of_stream(READ_ITERATOR, STREAM_AFTER),
+               "{\"StreamArn\":\"arn:s\",\"ShardId\":\"shard-1\",\"ShardIteratorType\":"
+               "\"AFTER_SEQUENCE_NUMBER\",\"SequenceNumber\":\"100\"}");
+    check_body(of_stream(READ_CHANGES, STREAM_OLDEST), "{\"ShardIterator\":\"arn:s|1|\\\"x\"}");
+}
+
 static void the_set_of_operations_is_closed(void)
 {
     CHECK_TEXT(dynamo_op_name(DYNAMO_GET_ITEM), "GetItem");
@@ -255,7 +284,10 @@ static void the_set_of_operations_is_closed(void)
     CHECK_TEXT(dynamo_op_name(DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS), "DescribeContinuousBackups");
     CHECK_TEXT(dynamo_op_name(DYNAMO_SCAN), "Scan");
     CHECK_TEXT(dynamo_op_name(DYNAMO_SEARCH_VECTORS), "SearchVectors");
-    CHECK_INT(DYNAMO_OPS, 10);
+    CHECK_TEXT(dynamo_op_name(DYNAMO_DESCRIBE_STREAM), "DescribeStream");
+    CHECK_TEXT(dynamo_op_name(DYNAMO_GET_SHARD_ITERATOR), "GetShardIterator");
+    CHECK_TEXT(dynamo_op_name(DYNAMO_GET_RECORDS), "GetRecords");
+    CHECK_INT(DYNAMO_OPS, 13);
 }
 
 static struct read *search(void)
@@ -326,6 +358,8 @@ static const struct check_test tests[] = {
     {"what is said of a table is asked by its name", what_is_said_of_a_table_is_asked_by_its_name},
     {"a segment of a table is scanned for keys", a_segment_of_a_table_is_scanned_for_keys},
     {"each page of a sample has its limit", each_page_of_a_sample_has_its_limit},
+    {"a stream is read by its arn, and shards by iterators",
+     a_stream_is_read_by_its_arn_and_shards_by_iterators},
     {"the set of operations is closed", the_set_of_operations_is_closed},
 };
 CHECK_MAIN(tests)

@@ -1,0 +1,523 @@
+#include "core/stream/follower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/stream/shard.h"
+
+enum {
+    MOST_REQUESTS = 8,            /* of shards, at the same time */
+    DESCRIBE_EACH_MS = 60 * 1000, /* new shards are looked for, even if none has ended */
+    DESCRIBE_LEAST_MS = 1000,     /* between two descriptions: the service allows 10 a second */
+    DESCRIBE_AGAIN_MS = 5 * 1000, /* after a failure */
+    CHILDLESS_MS = 60 * 1000,     /* a shard that ended so long ago gets no children */
+    FORGET_MS = 60 * 60 * 1000,   /* no description has had a shard for so long: it is gone */
+    SECOND_MS = 1000,             /* times of changes are rounded down to seconds */
+};
+
+/* The description of the table, or of the stream with its shards. */
+enum follower_step { STEP_TABLE, STEP_SHARDS };
+
+struct follower {
+    struct follower_options options;
+    char *table; /* owned */
+    char *arn;   /* owned; NULL until the table is described */
+    enum follow_view view;
+    struct shard_context context;
+    struct list shards;       /* of struct shard, owned; also those that have ended, while the
+                               * stream has them */
+    enum follower_step step;  /* of READ */
+    struct read *read;        /* owned; NULL: no description is under way */
+    struct source_call *call; /* likewise */
+    struct loop_timer *timer; /* until the next description */
+    bool is_disabled;         /* the stream, as of the last description */
+    bool has_shards;          /* the shards were read once */
+    bool is_covered;
+    int64_t made_ms;
+    int64_t described_ms; /* when the last complete description was begun */
+    int64_t began_ms;     /* when the one under way was begun */
+    struct follower_stats stats;
+    bool *gone; /* set by destroy, while a function of OPS runs */
+};
+
+static void follower_end_call(struct follower *follower)
+{
+    source_end(follower->call);
+    read_destroy(follower->read);
+    follower->call = NULL;
+    follower->read = NULL;
+}
+
+void follower_destroy(struct follower *follower)
+{
+    if (!follower)
+        return;
+    if (follower->gone)
+        *follower->gone = true;
+    follower_end_call(follower);
+    loop_remove_timer(follower->timer);
+    LIST_EACH_SAFE (struct shard, each, &follower->shards, node)
+        shard_destroy(each);
+    source_unref(follower->options.source);
+    payer_unref(follower->options.payer);
+    free(follower->table);
+    free(follower->arn);
+    free(follower);
+}
+
+/* Calls FN (may be NULL) of the options. False if that destroyed the follower. */
+static bool follower_report(struct follower *follower, void (*fn)(void *, const struct error *),
+                            const struct error *why)
+{
+    bool gone = false;
+    if (!fn)
+        return true;
+    follower->gone = &gone;
+    fn(follower->options.arg, why);
+    if (!gone)
+        follower->gone = NULL;
+    return !gone;
+}
+
+/* Ends all requests; then no function of OPS is called any more. */
+static void follower_end(struct follower *follower, const struct error *why)
+{
+    struct error copy = *why;
+    follower_end_call(follower);
+    loop_remove_timer(follower->timer);
+    follower->timer = NULL;
+    LIST_EACH_SAFE (struct shard, each, &follower->shards, node)
+        shard_destroy(each);
+    follower_report(follower, follower->options.ops->ended, &copy);
+}
+
+/* Lag. */
+
+/* Whether SHARD may have changes that were not delivered. */
+static bool follower_counts(const struct shard *shard)
+{
+    return shard->state != SHARD_ENDED || !shard->has_children;
+}
+
+/* All changes before this were delivered; 0: not known. On the monotonic clock. */
+static int64_t follower_tip_ms(const struct follower *follower)
+{
+    int64_t tip_ms = INT64_MAX;
+    if (!follower->has_shards)
+        return 0;
+    LIST_EACH (struct shard, each, &follower->shards, node)
+        if (follower_counts(each) && each->tip_ms < tip_ms)
+            tip_ms = each->tip_ms;
+    return tip_ms == INT64_MAX ? follower->described_ms : tip_ms;
+}
+
+struct follower_stats follower_stats(const struct follower *follower)
+{
+    struct follower_stats stats = follower->stats;
+    int64_t tip_ms = follower_tip_ms(follower);
+    LIST_EACH (struct shard, each, &follower->shards, node) {
+        stats.shards += each->state != SHARD_ENDED;
+        stats.closed += each->state == SHARD_ENDED;
+    }
+    stats.requests += follower->context.requests;
+    stats.duplicates = follower->context.duplicates;
+    stats.lag_ms = loop_now_ms(follower->options.loop) - (tip_ms ? tip_ms : follower->made_ms);
+    return stats;
+}
+
+enum follow_view follower_view(const struct follower *follower)
+{
+    return follower->view;
+}
+
+/* Shards. */
+
+static struct shard *follower_find_shard(const struct follower *follower, struct span id)
+{
+    LIST_EACH (struct shard, each, &follower->shards, node)
+        if (span_equal(each->id, id))
+            return each;
+    return NULL;
+}
+
+/* A shard begins when its parent has ended, or is not known any more. */
+static void follower_start_children(struct follower *follower)
+{
+    LIST_EACH (struct shard, each, &follower->shards, node) {
+        const struct shard *parent =
+            each->state == SHARD_WAITS ? follower_find_shard(follower, each->parent) : NULL;
+        if (each->state == SHARD_WAITS && (!parent || parent->state == SHARD_ENDED))
+            each->state = SHARD_QUEUED;
+    }
+}
+
+static void follower_send(struct follower *follower)
+{
+    size_t busy = 0;
+    LIST_EACH (struct shard, each, &follower->shards, node)
+        busy += shard_is_busy(each);
+    LIST_EACH_SAFE (struct shard, each, &follower->shards, node)
+        if (each->state == SHARD_QUEUED && busy < MOST_REQUESTS) {
+            busy++;
+            shard_send(each);
+        }
+}
+
+static bool follower_lacks_children(const struct follower *follower)
+{
+    LIST_EACH (struct shard, each, &follower->shards, node)
+        if (each->state == SHARD_ENDED && !each->has_children)
+            return true;
+    return false;
+}
+
+static void follower_describe(void *arg);
+
+/* Sets the time of the next description. */
+static void follower_describe_in(struct follower *follower, int64_t delay_ms)
+{
+    loop_remove_timer(follower->timer);
+    follower->timer = loop_add_timer(follower->options.loop, delay_ms, follower_describe, follower);
+}
+
+/* A shard that has ended has children, which the stream's description names. */
+static void follower_look_for_children(struct follower *follower)
+{
+    int64_t left_ms = follower->began_ms + DESCRIBE_LEAST_MS - loop_now_ms(follower->options.loop);
+    if (!follower->call && follower_lacks_children(follower))
+        follower_describe_in(follower, left_ms > 0 ? left_ms : 0);
+}
+
+/* All of the stream was delivered, and it gets no further changes. */
+static bool follower_is_over(const struct follower *follower)
+{
+    if (!follower->is_disabled || !follower->has_shards || follower->call)
+        return false;
+    LIST_EACH (struct shard, each, &follower->shards, node)
+        if (follower_counts(each))
+            return false;
+    return true;
+}
+
+static void follower_end_disabled(struct follower *follower)
+{
+    struct error why;
+    error_set(&why, ERROR_NO_STREAM,
+              "the stream of table %s was disabled, and all of its changes were read; enable a "
+              "stream, and follow it again",
+              follower->table);
+    follower_end(follower, &why);
+}
+
+/* After each event: what can go on goes on. */
+static void follower_continue(struct follower *follower)
+{
+    if (follower_is_over(follower)) {
+        follower_end_disabled(follower);
+        return;
+    }
+    follower_start_children(follower);
+    follower_look_for_children(follower);
+    follower_send(follower);
+    if (follower->is_covered || follower_tip_ms(follower) == 0)
+        return;
+    follower->is_covered = true;
+    if (follower->options.ops->covered)
+        follower->options.ops->covered(follower->options.arg);
+}
+
+static void follower_on_moved(void *arg, struct shard *shard)
+{
+    (void)shard;
+    follower_continue(arg);
+}
+
+static void follower_on_changes(void *arg, struct shard *shard, const struct change *changes,
+                                size_t count)
+{
+    struct follower *follower = arg;
+    bool gone = false;
+    (void)shard;
+    follower->stats.changes += count;
+    follower->gone = &gone;
+    follower->options.ops->changes(follower->options.arg, changes, count);
+    if (gone)
+        return;
+    follower->gone = NULL;
+    follower_continue(follower);
+}
+
+static void follower_on_gap(void *arg, struct shard *shard, const struct error *why)
+{
+    struct follower *follower = arg;
+    (void)shard;
+    follower->stats.gaps++;
+    follower->is_covered = false;
+    if (follower_report(follower, follower->options.ops->gap, why))
+        follower_continue(follower);
+}
+
+static void follower_on_trouble(void *arg, struct shard *shard, const struct error *why)
+{
+    struct follower *follower = arg;
+    (void)shard;
+    if (follower_report(follower, follower->options.ops->trouble, why))
+        follower_continue(follower);
+}
+
+static void follower_on_refused(void *arg, struct shard *shard, const struct error *why)
+{
+    (void)shard;
+    follower_end(arg, why);
+}
+
+static const struct shard_ops follower_shard_ops = {
+    .changes = follower_on_changes,
+    .gap = follower_on_gap,
+    .trouble = follower_on_trouble,
+    .refused = follower_on_refused,
+    .moved = follower_on_moved,
+};
+
+/* The stream's description. */
+
+/* Where a shard begins that the first description has, unless only later changes are wanted. */
+static void follower_place_first(const struct follower *follower, struct shard *shard)
+{
+    shard->at = follower->options.from == FOLLOW_NOW ? STREAM_LATEST : STREAM_OLDEST;
+    if (follower->options.from == FOLLOW_SINCE)
+        shard->not_before_ms = follower->options.since_ms - follower->options.since_ms % SECOND_MS;
+}
+
+/* A shard that appears later is read from its beginning. What its parent has delivered, and what
+ * the description before did not have, is not in it. */
+static void follower_place_later(const struct follower *follower, struct shard *shard)
+{
+    const struct shard *parent = follower_find_shard(follower, shard->parent);
+    shard->at = STREAM_OLDEST;
+    shard->tip_ms = parent ? parent->tip_ms : follower->described_ms;
+    if (follower->options.from == FOLLOW_SINCE)
+        shard->not_before_ms = follower->options.since_ms - follower->options.since_ms % SECOND_MS;
+}
+
+/* Adds the shard that DESCRIBED describes, unless it is known. False with ERR filled. */
+static bool follower_add_shard(struct follower *follower, struct json described, struct error *err)
+{
+    struct span id, parent = span_text("");
+    struct json named = json_member(described, "ParentShardId");
+    if (!json_plain_string(json_member(described, "ShardId"), &id) || id.size == 0 ||
+        (json_is(named, JSON_STRING) && !json_plain_string(named, &parent)))
+        return error_set(err, ERROR_BAD_ANSWER,
+                         "a shard of the stream of table %s has no id; look for a proxy that "
+                         "changes responses",
+                         follower->table);
+    struct shard *shard = follower_find_shard(follower, id);
+    if (shard) {
+        shard->seen_ms = follower->began_ms;
+        return true;
+    }
+    shard = shard_new(&follower->context, id, parent);
+    if (!shard)
+        return error_no_memory(err);
+    if (follower->has_shards)
+        follower_place_later(follower, shard);
+    else
+        follower_place_first(follower, shard);
+    shard->seen_ms = follower->began_ms;
+    list_append(&follower->shards, &shard->node);
+    return true;
+}
+
+/* From now on only shards without children get changes. Some servers state an end of shards that
+ * are open, so it does not count. */
+static void follower_skip_parents(struct follower *follower)
+{
+    LIST_EACH (struct shard, each, &follower->shards, node) {
+        struct shard *parent = follower_find_shard(follower, each->parent);
+        if (parent && parent != each)
+            parent->state = SHARD_ENDED;
+    }
+}
+
+/* Some servers describe a shard's children some time after its end. */
+static void follower_note_children(struct follower *follower)
+{
+    LIST_EACH (struct shard, each, &follower->shards, node) {
+        struct shard *parent = follower_find_shard(follower, each->parent);
+        if (parent)
+            parent->has_children = true;
+        if (each->state == SHARD_ENDED &&
+            (follower->is_disabled || follower->began_ms - each->ended_ms > CHILDLESS_MS))
+            each->has_children = true;
+    }
+}
+
+/* Removes shards that have ended and that the stream no longer has. One that a single description
+ * lacks may come back, and must not be read again. */
+static void follower_forget_shards(struct follower *follower)
+{
+    LIST_EACH_SAFE (struct shard, each, &follower->shards, node)
+        if (each->state == SHARD_ENDED && each->has_children && each->seen_ms < follower->began_ms)
+            shard_destroy(each);
+}
+
+/* The time to the next description: soon, while no shard is open. */
+static int64_t follower_rest_ms(const struct follower *follower)
+{
+    LIST_EACH (struct shard, each, &follower->shards, node)
+        if (each->state != SHARD_ENDED)
+            return DESCRIBE_EACH_MS;
+    return DESCRIBE_LEAST_MS;
+}
+
+static void follower_take_shards(struct follower *follower)
+{
+    if (!follower->has_shards && follower->options.from == FOLLOW_NOW)
+        follower_skip_parents(follower);
+    follower_note_children(follower);
+    follower_forget_shards(follower);
+    follower->has_shards = true;
+    follower->described_ms = follower->began_ms;
+}
+
+static bool follower_read_disabled(struct span description)
+{
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    return json_parse(&doc, description, JSON_STRICT, NULL) &&
+           json_string_is(json_member(json_root(&doc), "StreamStatus"), SPAN_LITERAL("DISABLED"));
+}
+
+static void follower_fail(struct follower *follower, const struct error *why)
+{
+    struct error err = *why;
+    bool is_final = why->kind == ERROR_DENIED || why->kind == ERROR_INVALID ||
+                    why->kind == ERROR_NO_TABLE || why->kind == ERROR_NO_STREAM ||
+                    why->kind == ERROR_NOT_STORED;
+    follower_end_call(follower);
+    if (is_final) {
+        follower_end(follower, &err);
+        return;
+    }
+    follower_describe_in(follower, DESCRIBE_AGAIN_MS);
+    follower_report(follower, follower->options.ops->trouble, &err);
+}
+
+static void follower_on_shards(struct follower *follower, const struct page *page)
+{
+    struct error err;
+    bool more = page->more;
+    follower->is_disabled = follower_read_disabled(page->description);
+    for (size_t i = 0; i < page->item_count; i++)
+        if (!follower_add_shard(follower, page->items[i], &err)) {
+            follower_fail(follower, &err);
+            return;
+        }
+    if (more) {
+        source_more(follower->call);
+        return;
+    }
+    follower_end_call(follower);
+    follower_take_shards(follower);
+    follower_describe_in(follower, follower_rest_ms(follower));
+    follower_continue(follower);
+}
+
+static enum follow_view follower_read_view(struct span text)
+{
+    return span_is(text, "NEW_AND_OLD_IMAGES") ? VIEW_BOTH
+           : span_is(text, "NEW_IMAGE")        ? VIEW_NEW
+           : span_is(text, "OLD_IMAGE")        ? VIEW_OLD
+                                               : VIEW_KEYS;
+}
+
+static void follower_refuse_table(struct follower *follower, bool had_stream)
+{
+    struct error why;
+    error_set(&why, ERROR_NO_STREAM,
+              "table %s %s; a person who may change the table enables one: aws dynamodb "
+              "update-table --table-name %s --stream-specification "
+              "StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES",
+              follower->table, had_stream ? "has a stream that was disabled" : "has no stream",
+              follower->table);
+    follower_fail(follower, &why);
+}
+
+static void follower_on_table(struct follower *follower, const struct page *page)
+{
+    const struct table_info *info = page->table;
+    struct error err;
+    if (!info->stream_enabled || info->stream_arn.size == 0) {
+        follower_refuse_table(follower, info->stream_arn.size > 0);
+        return;
+    }
+    follower->view = follower_read_view(info->stream_view);
+    follower->arn = strndup(info->stream_arn.data, info->stream_arn.size);
+    follower_end_call(follower);
+    if (!follower->arn) {
+        error_no_memory(&err);
+        follower_fail(follower, &err);
+        return;
+    }
+    follower->context.stream = span_text(follower->arn);
+    follower->step = STEP_SHARDS;
+    follower_describe(follower);
+}
+
+static void follower_on_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct follower *follower = arg;
+    follower->stats.requests += page ? page->requests : 1;
+    if (err)
+        follower_fail(follower, err);
+    else if (follower->step == STEP_TABLE)
+        follower_on_table(follower, page);
+    else
+        follower_on_shards(follower, page);
+}
+
+/* Requests the description of the table, then that of the stream. */
+static void follower_describe(void *arg)
+{
+    struct follower *follower = arg;
+    bool is_table = follower->step == STEP_TABLE;
+    struct error err;
+    follower->timer = NULL;
+    follower->began_ms = loop_now_ms(follower->options.loop);
+    follower->read = read_new(is_table ? READ_TABLE : READ_STREAM, follower->table, NULL);
+    if (follower->read && !is_table)
+        read_set_stream(follower->read, &(struct read_stream){.arn = follower->context.stream});
+    if (follower->read && !read_failed(follower->read))
+        follower->call = source_start(follower->options.source, follower->read,
+                                      follower->options.payer, follower_on_page, follower);
+    if (follower->call)
+        return;
+    error_no_memory(&err);
+    follower_fail(follower, &err);
+}
+
+struct follower *follower_new(const struct follower_options *options)
+{
+    struct follower *follower = calloc(1, sizeof *follower);
+    if (!follower)
+        return NULL;
+    follower->options = *options;
+    source_ref(options->source);
+    payer_ref(options->payer);
+    follower->table = strdup(options->table);
+    follower->made_ms = loop_now_ms(options->loop);
+    follower->context = (struct shard_context){
+        .loop = options->loop,
+        .source = options->source,
+        .table = follower->table,
+        .payer = options->payer,
+        .poll_least_ms = options->poll_least_ms,
+        .poll_most_ms = options->poll_most_ms,
+        .ops = &follower_shard_ops,
+        .arg = follower,
+    };
+    follower->timer = loop_add_timer(options->loop, 0, follower_describe, follower);
+    if (follower->table && follower->timer)
+        return follower;
+    follower_destroy(follower);
+    return NULL;
+}

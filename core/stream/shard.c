@@ -1,0 +1,315 @@
+#include "core/stream/shard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FIRST_DELAY_MS = 1000, /* after a failure; it doubles with each further one */
+    MOST_DELAY_MS = 10 * 1000,
+    FULL_PAGE = 1000,                    /* changes: a smaller page ends where the shard ends … */
+    FULL_PAGE_BYTES = 512 * 1024,        /* … unless its bytes may have filled it */
+    FRESH_MS = 2000,                     /* and if its last change has just happened */
+    TIMES_ARE_ROUNDED_TO_MS = 60 * 1000, /* by some servers */
+};
+
+struct shard *shard_new(struct shard_context *context, struct span id, struct span parent)
+{
+    struct shard *shard = calloc(1, sizeof *shard + id.size + parent.size);
+    if (!shard)
+        return NULL;
+    char *texts = (char *)(shard + 1);
+    memcpy(texts, id.data, id.size);
+    if (parent.size)
+        memcpy(texts + id.size, parent.data, parent.size);
+    shard->context = context;
+    shard->id = span_of(texts, id.size);
+    shard->parent = span_of(texts + id.size, parent.size);
+    shard->not_before_ms = INT64_MIN;
+    shard->interval_ms = context->poll_least_ms;
+    return shard;
+}
+
+static void shard_end_call(struct shard *shard)
+{
+    source_end(shard->call);
+    read_destroy(shard->read);
+    shard->call = NULL;
+    shard->read = NULL;
+}
+
+void shard_destroy(struct shard *shard)
+{
+    if (!shard)
+        return;
+    shard_end_call(shard);
+    loop_remove_timer(shard->timer);
+    list_remove(&shard->node);
+    buf_clean_up(&shard->iterator);
+    buf_clean_up(&shard->sequence);
+    free(shard);
+}
+
+bool shard_is_busy(const struct shard *shard)
+{
+    return shard->state == SHARD_PLACING || shard->state == SHARD_POLLING;
+}
+
+static int64_t shard_wall_ms(const struct shard *shard)
+{
+    struct clock *clock = loop_clock(shard->context->loop);
+    return clock->wall_ms(clock);
+}
+
+static void shard_queue(struct shard *shard)
+{
+    shard->state = SHARD_QUEUED;
+    shard->context->ops->moved(shard->context->arg, shard);
+}
+
+static void shard_end_rest(void *arg)
+{
+    struct shard *shard = arg;
+    shard->timer = NULL;
+    shard_queue(shard);
+}
+
+/* Without memory for the timer it does not rest. */
+static void shard_rest(struct shard *shard, int64_t delay_ms)
+{
+    shard->timer = loop_add_timer(shard->context->loop, delay_ms, shard_end_rest, shard);
+    shard->state = shard->timer ? SHARD_RESTS : SHARD_QUEUED;
+}
+
+static void shard_end(struct shard *shard)
+{
+    shard->state = SHARD_ENDED;
+    shard->ended_ms = loop_now_ms(shard->context->loop);
+}
+
+/* Failures. */
+
+static int64_t shard_delay_ms(struct shard *shard)
+{
+    int64_t delay_ms = FIRST_DELAY_MS;
+    for (unsigned i = 0; i < shard->failures && delay_ms < MOST_DELAY_MS; i++)
+        delay_ms *= 2;
+    shard->failures++;
+    return delay_ms < MOST_DELAY_MS ? delay_ms : MOST_DELAY_MS;
+}
+
+static void shard_suffer(struct shard *shard, const struct error *why)
+{
+    shard_rest(shard, shard_delay_ms(shard));
+    shard->context->ops->trouble(shard->context->arg, shard, why);
+}
+
+/* The iterator is too old, as after a sleep of the machine. If no change has come yet, all that the
+ * shard has is read, less those from before the last poll. */
+static void shard_place_anew(struct shard *shard)
+{
+    buf_truncate(&shard->iterator, 0);
+    if (shard->sequence.size == 0 && shard->at == STREAM_LATEST) {
+        int64_t from_ms = shard->tip_wall_ms ? shard->tip_wall_ms : shard->since_wall_ms;
+        shard->at = STREAM_OLDEST;
+        shard->not_before_ms = from_ms - TIMES_ARE_ROUNDED_TO_MS;
+    }
+    shard_queue(shard);
+}
+
+/* The changes behind the last one are gone: it goes on with the oldest that exists. */
+static void shard_lose(struct shard *shard, const struct error *why)
+{
+    buf_truncate(&shard->iterator, 0);
+    buf_truncate(&shard->sequence, 0);
+    shard->at = STREAM_OLDEST;
+    shard->tip_ms = 0;
+    shard->state = SHARD_QUEUED;
+    shard->context->ops->gap(shard->context->arg, shard, why);
+}
+
+/* The shard itself is gone. */
+static void shard_vanish(struct shard *shard, const struct error *why)
+{
+    shard_end(shard);
+    shard->context->ops->gap(shard->context->arg, shard, why);
+}
+
+static bool shard_is_refused(const struct error *why)
+{
+    return why->kind == ERROR_DENIED || why->kind == ERROR_INVALID || why->kind == ERROR_NO_TABLE ||
+           why->kind == ERROR_NOT_STORED;
+}
+
+static void shard_fail(struct shard *shard, const struct error *why)
+{
+    const struct shard_context *context = shard->context;
+    if (strcmp(why->code, "ExpiredIteratorException") == 0)
+        shard_place_anew(shard);
+    else if (strcmp(why->code, "TrimmedDataAccessException") == 0)
+        shard_lose(shard, why);
+    else if (why->kind == ERROR_NO_STREAM)
+        shard_vanish(shard, why);
+    else if (shard_is_refused(why))
+        context->ops->refused(context->arg, shard, why);
+    else
+        shard_suffer(shard, why);
+}
+
+/* Changes. */
+
+/* The changes of PAGE that are wanted, in OUT, which has room for all. False with ERR filled. */
+static bool shard_sift(struct shard *shard, const struct page *page, struct change *out,
+                       size_t *count, struct error *err)
+{
+    struct span last = buf_span(&shard->sequence);
+    for (size_t i = 0; i < page->item_count; i++) {
+        struct change *change = &out[*count];
+        if (!change_read(page->items[i], change, err))
+            return false;
+        change->shard = shard->id;
+        if (last.size && change_order(change->sequence, last) <= 0) {
+            shard->context->duplicates++;
+            continue;
+        }
+        last = change->sequence;
+        *count += change->at_ms >= shard->not_before_ms;
+    }
+    return true;
+}
+
+/* How far PAGE proves that all changes were delivered. Only a page without changes shows the end of
+ * the shard. Otherwise the time of the last change counts, which is rounded down; a time ahead of
+ * this machine's clock proves nothing. */
+static void shard_move_tip(struct shard *shard, bool is_at_end, int64_t last_ms)
+{
+    int64_t age_ms = is_at_end ? 0 : shard->sent_wall_ms - last_ms;
+    if (age_ms < 0 || shard->sent_ms - age_ms <= shard->tip_ms)
+        return;
+    shard->tip_ms = shard->sent_ms - age_ms;
+    shard->tip_wall_ms = shard->sent_wall_ms - age_ms;
+}
+
+/* A large page is one of many. */
+static bool shard_is_full(const struct page *page)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < page->item_count; i++)
+        bytes += json_raw(page->items[i]).size;
+    return page->item_count >= FULL_PAGE || bytes >= FULL_PAGE_BYTES;
+}
+
+static int64_t shard_choose_interval(struct shard *shard, const struct page *page)
+{
+    const struct shard_context *context = shard->context;
+    int64_t interval_ms = page->item_count ? context->poll_least_ms : shard->interval_ms;
+    shard->interval_ms =
+        2 * interval_ms < context->poll_most_ms ? 2 * interval_ms : context->poll_most_ms;
+    return shard_is_full(page) ? 0 : interval_ms;
+}
+
+/* Stores the place behind PAGE. False when memory ran out. */
+static bool shard_store_place(struct shard *shard, const struct page *page,
+                              const struct change *last)
+{
+    buf_truncate(&shard->iterator, 0);
+    if (json_present(page->position))
+        json_read_string(page->position, &shard->iterator);
+    if (last) {
+        buf_truncate(&shard->sequence, 0);
+        buf_add_span(&shard->sequence, last->sequence);
+    }
+    return !shard->iterator.failed && !shard->sequence.failed;
+}
+
+/* The place is stored before the changes are delivered: delivery may destroy the shard, and moving
+ * on is the last step for the same reason. The page outlives the call. */
+static void shard_take_changes(struct shard *shard, const struct page *page)
+{
+    struct error err;
+    struct change last = {0};
+    size_t count = 0;
+    struct change *changes = calloc(page->item_count + 1, sizeof *changes);
+    bool ok = changes ? shard_sift(shard, page, changes, &count, &err) : error_no_memory(&err);
+    bool has_last =
+        ok && page->item_count > 0 && change_read(page->items[page->item_count - 1], &last, &err);
+    if (ok && !shard_store_place(shard, page, has_last ? &last : NULL))
+        ok = error_no_memory(&err);
+    if (!ok) {
+        free(changes);
+        shard_suffer(shard, &err);
+        return;
+    }
+    const struct shard_context *context = shard->context;
+    bool has_ended = !json_present(page->position);
+    shard->failures = 0;
+    if (page->item_count || !has_ended) /* later changes may be in its children */
+        shard_move_tip(shard, page->item_count == 0, last.at_ms);
+    int64_t delay_ms = shard_choose_interval(shard, page);
+    if (has_ended)
+        shard_end(shard);
+    else
+        shard_rest(shard, delay_ms);
+    if (count)
+        context->ops->changes(context->arg, shard, changes, count);
+    else
+        context->ops->moved(context->arg, shard);
+    free(changes);
+}
+
+/* Requests. */
+
+static void shard_on_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct shard *shard = arg;
+    struct shard_context *context = shard->context;
+    bool is_placing = shard->state == SHARD_PLACING;
+    context->requests += page ? page->requests : 1;
+    shard_end_call(shard);
+    if (err) {
+        shard_fail(shard, err);
+        return;
+    }
+    if (!is_placing) {
+        shard_take_changes(shard, page);
+        return;
+    }
+    buf_truncate(&shard->iterator, 0);
+    json_read_string(page->position, &shard->iterator);
+    shard_queue(shard);
+}
+
+/* The place of an iterator: behind the last change, if there is one. */
+static struct read_stream shard_place(const struct shard *shard)
+{
+    return (struct read_stream){
+        .arn = shard->context->stream,
+        .shard = shard->id,
+        .at = shard->sequence.size ? STREAM_AFTER : shard->at,
+        .sequence = buf_span(&shard->sequence),
+    };
+}
+
+void shard_send(struct shard *shard)
+{
+    struct shard_context *context = shard->context;
+    bool has_place = shard->iterator.size > 0;
+    struct read_stream at = shard_place(shard);
+    if (has_place)
+        at = (struct read_stream){.iterator = buf_span(&shard->iterator)};
+    shard->sent_ms = loop_now_ms(context->loop);
+    shard->sent_wall_ms = shard_wall_ms(shard);
+    if (!shard->since_wall_ms)
+        shard->since_wall_ms = shard->sent_wall_ms;
+    shard->read = read_new(has_place ? READ_CHANGES : READ_ITERATOR, context->table, NULL);
+    if (shard->read)
+        read_set_stream(shard->read, &at);
+    if (shard->read && !read_failed(shard->read) && !shard->iterator.failed)
+        shard->call =
+            source_start(context->source, shard->read, context->payer, shard_on_page, shard);
+    if (shard->call) {
+        shard->state = has_place ? SHARD_POLLING : SHARD_PLACING;
+        return;
+    }
+    shard_end_call(shard);
+    shard_rest(shard, shard_delay_ms(shard));
+}

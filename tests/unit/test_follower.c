@@ -1,0 +1,654 @@
+/* The follower of a stream, on a stream service that is played, under a virtual clock. */
+#include "core/stream/follower.h"
+
+#include "tests/unit/check.h"
+#include "tests/unit/fake_stream.h"
+#include "tests/unit/virtual_clock.h"
+
+#define WALL_MS 1792000000000 /* a day in October 2026 */
+
+enum { KEYS = 64, MOST_SEEN = 40000 };
+
+struct scene {
+    struct virtual_clock clock;
+    struct loop *loop;
+    struct fake_stream fake;
+    struct follower *follower;
+    unsigned count;
+    unsigned latest[KEYS]; /* the version that was delivered last, by key */
+    bool in_order;         /* no version came again, or behind a later one */
+    unsigned expired;
+    unsigned covered, gaps, troubles, ends;
+    unsigned destroy_at; /* the change with which the follower is destroyed; 0: none */
+    struct error why;
+};
+
+static void on_changes(void *arg, const struct change *changes, size_t count)
+{
+    struct scene *scene = arg;
+    for (size_t i = 0; i < count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf key = {0};
+        struct json version = json_member(json_member(changes[i].after, "v"), "N");
+        struct span digits;
+        CHECK(json_read_string(json_member(json_member(changes[i].keys, "pk"), "S"), &key));
+        CHECK(json_plain_string(version, &digits));
+        unsigned long k = strtoul(buf_text(&key), NULL, 10), v = strtoul(digits.data, NULL, 10);
+        if (v <= scene->latest[k])
+            scene->in_order = false;
+        scene->latest[k] = (unsigned)v;
+        scene->expired += changes[i].is_expired;
+        scene->count++;
+    }
+    if (scene->destroy_at && scene->count >= scene->destroy_at) {
+        follower_destroy(scene->follower);
+        scene->follower = NULL;
+    }
+}
+
+static void on_covered(void *arg)
+{
+    ((struct scene *)arg)->covered++;
+}
+
+static void on_gap(void *arg, const struct error *why)
+{
+    struct scene *scene = arg;
+    scene->gaps++;
+    scene->why = *why;
+}
+
+static void on_trouble(void *arg, const struct error *why)
+{
+    struct scene *scene = arg;
+    scene->troubles++;
+    scene->why = *why;
+}
+
+static void on_ended(void *arg, const struct error *why)
+{
+    struct scene *scene = arg;
+    scene->ends++;
+    scene->why = *why;
+}
+
+static void open_scene(struct scene *scene)
+{
+    *scene = (struct scene){.in_order = true};
+    virtual_clock_init(&scene->clock, WALL_MS);
+    scene->loop = loop_new(&scene->clock.clock);
+    fake_stream_init(&scene->fake, scene->loop);
+}
+
+static void follow_since(struct scene *scene, enum follow_from from, int64_t since_ms)
+{
+    static const struct follower_ops ops = {on_changes, on_covered, on_gap, on_trouble, on_ended};
+    scene->follower = follower_new(&(struct follower_options){.loop = scene->loop,
+                                                              .source = &scene->fake.source,
+                                                              .table = "T",
+                                                              .from = from,
+                                                              .since_ms = since_ms,
+                                                              .poll_least_ms = 250,
+                                                              .poll_most_ms = 1000,
+                                                              .ops = &ops,
+                                                              .arg = scene});
+    CHECK(scene->follower);
+}
+
+static void follow(struct scene *scene, enum follow_from from)
+{
+    follow_since(scene, from, 0);
+}
+
+static void stop(void *arg)
+{
+    loop_stop(arg);
+}
+
+static void pass(struct scene *scene, int64_t ms)
+{
+    loop_add_timer(scene->loop, ms, stop, scene->loop);
+    CHECK(loop_run(scene->loop));
+}
+
+static void close_scene(struct scene *scene)
+{
+    follower_destroy(scene->follower);
+    CHECK_INT(scene->fake.source.users, 0);
+    fake_stream_clean_up(&scene->fake);
+    loop_destroy(scene->loop);
+}
+
+static void only_later_changes_are_followed_from_now(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    fake_stream_write(&scene.fake, shard, 1, 1);
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 1000);
+    CHECK_INT(scene.covered, 1);
+    CHECK_INT(follower_view(scene.follower), VIEW_BOTH);
+    fake_stream_write(&scene.fake, shard, 1, 2);
+    fake_stream_write(&scene.fake, shard, 2, 1);
+    pass(&scene, 1100);
+    CHECK_INT(scene.count, 2);
+    CHECK(scene.in_order && scene.latest[1] == 2);
+    close_scene(&scene);
+}
+
+static void the_oldest_changes_come_first_and_page_by_page(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    scene.fake.page_size = 7;
+    for (unsigned i = 0; i < 100; i++)
+        fake_stream_write(&scene.fake, shard, i % KEYS, 1 + i / KEYS);
+    pass(&scene, 60000);
+    follow(&scene, FOLLOW_OLDEST);
+    pass(&scene, 3000);
+    CHECK(follower_stats(scene.follower).lag_ms > 60000);
+    pass(&scene, 3000);
+    CHECK(follower_stats(scene.follower).lag_ms < 2000);
+    CHECK_INT(scene.count, 100);
+    CHECK(scene.in_order);
+    CHECK_INT(scene.covered, 1);
+    CHECK(scene.fake.polls >= 15);
+    close_scene(&scene);
+}
+
+static void changes_since_a_time(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    for (unsigned i = 1; i <= 10; i++) {
+        fake_stream_write(&scene.fake, shard, 1, i);
+        pass(&scene, 60000);
+    }
+    follow_since(&scene, FOLLOW_SINCE, WALL_MS + 4 * 60000 + 500);
+    pass(&scene, 1000);
+    CHECK_INT(scene.count, 6);
+    CHECK_INT(scene.latest[1], 10);
+    close_scene(&scene);
+}
+
+static void parents_are_read_before_their_children(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    scene.fake.page_size = 3;
+    for (unsigned v = 1; v <= 20; v++) {
+        for (unsigned k = 0; k < 8; k++)
+            fake_stream_write(&scene.fake, shard, k, v);
+        if (v % 5 == 0 && v < 20)
+            fake_stream_split(&scene.fake, (int)scene.fake.shard_count - 1);
+    }
+    follow(&scene, FOLLOW_OLDEST);
+    pass(&scene, 20000);
+    CHECK_INT(scene.count, 160);
+    CHECK(scene.in_order);
+    close_scene(&scene);
+}
+
+static void a_shard_that_splits_leads_to_its_children(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 1000);
+    fake_stream_write(&scene.fake, shard, 1, 1);
+    fake_stream_split(&scene.fake, shard);
+    fake_stream_write(&scene.fake, shard, 1, 2);
+    fake_stream_write(&scene.fake, shard, 2, 1);
+    pass(&scene, 4000);
+    CHECK_INT(scene.count, 3);
+    CHECK(scene.in_order);
+    CHECK_INT(follower_stats(scene.follower).shards, 2);
+    CHECK(follower_stats(scene.follower).lag_ms <= 1100);
+    close_scene(&scene);
+}
+
+/* Until the children are known, the lag says that their changes may be missing. */
+static void children_that_are_described_late(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    scene.fake.children_come_ms = 9000;
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 1000);
+    fake_stream_split(&scene.fake, shard);
+    fake_stream_write(&scene.fake, shard, 1, 1);
+    pass(&scene, 8000);
+    CHECK_INT(scene.count, 0);
+    CHECK(follower_stats(scene.follower).lag_ms > 6000);
+    pass(&scene, 4000);
+    CHECK_INT(scene.count, 1);
+    CHECK(follower_stats(scene.follower).lag_ms < 2000);
+    close_scene(&scene);
+}
+
+static void an_open_shard_that_states_its_end_is_followed(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    scene.fake.states_ends = true;
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 1000);
+    fake_stream_write(&scene.fake, shard, 1, 1);
+    pass(&scene, 1100);
+    CHECK_INT(scene.count, 1);
+    close_scene(&scene);
+}
+
+static void empty_pages_are_no_end(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    scene.fake.empty_each = 2;
+    scene.fake.page_size = 1;
+    for (unsigned i = 1; i <= 10; i++)
+        fake_stream_write(&scene.fake, shard, 1, i);
+    follow(&scene, FOLLOW_OLDEST);
+    pass(&scene, 30000);
+    CHECK_INT(scene.count, 10);
+    CHECK(scene.in_order);
+    close_scene(&scene);
+}
+
+/* A machine that slept: iterators have expired, and nothing is lost. */
+static void expired_iterators_are_replaced(void)
+{
+    for (int has_change = 0; has_change < 2; has_change++) {
+        struct scene scene;
+        open_scene(&scene);
+        int shard = fake_stream_add_shard(&scene.fake, -1);
+        fake_stream_write(&scene.fake, shard, 9, 1);
+        pass(&scene, 3600 * 1000);
+        follow(&scene, FOLLOW_NOW);
+        pass(&scene, 1000);
+        if (has_change)
+            fake_stream_write(&scene.fake, shard, 1, 1);
+        pass(&scene, 2000);
+        fake_stream_write(&scene.fake, shard, 1, 2);
+        virtual_clock_pass(&scene.clock, 20 * 60 * 1000);
+        pass(&scene, 3000);
+        CHECK_INT(scene.count, has_change ? 2 : 1);
+        CHECK_INT(scene.latest[1], 2);
+        CHECK(scene.in_order);
+        CHECK_INT(scene.gaps, 0);
+        close_scene(&scene);
+    }
+}
+
+static void trimmed_changes_are_a_gap(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 1000);
+    fake_stream_write(&scene.fake, shard, 1, 1);
+    pass(&scene, 2000);
+    for (unsigned i = 2; i <= 10; i++)
+        fake_stream_write(&scene.fake, shard, 1, i);
+    fake_stream_trim(&scene.fake, shard, 3);
+    pass(&scene, 3000);
+    CHECK_INT(scene.gaps, 1);
+    CHECK_TEXT(scene.why.code, "TrimmedDataAccessException");
+    CHECK_INT(scene.covered, 2);
+    CHECK_INT(scene.count, 4);
+    CHECK_INT(scene.latest[1], 10);
+    close_scene(&scene);
+}
+
+static void trouble_is_reported_and_overcome(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 1000);
+    error_set(&scene.fake.error, ERROR_RESET, "the connection broke");
+    scene.fake.down = true;
+    fake_stream_write(&scene.fake, shard, 1, 1);
+    pass(&scene, 60000);
+    CHECK(scene.troubles >= 4 && scene.troubles <= 20);
+    CHECK(follower_stats(scene.follower).lag_ms >= 59000);
+    scene.fake.down = false;
+    pass(&scene, 12000);
+    CHECK_INT(scene.count, 1);
+    CHECK(follower_stats(scene.follower).lag_ms < 1500);
+    CHECK_INT(scene.gaps + scene.ends, 0);
+    close_scene(&scene);
+}
+
+static void a_failure_at_each_response(void)
+{
+    for (unsigned at = 1; at <= 12; at++) {
+        struct scene scene;
+        open_scene(&scene);
+        int shard = fake_stream_add_shard(&scene.fake, -1);
+        error_set(&scene.fake.error, ERROR_THROTTLED, "throttled");
+        scene.fake.fail_at = at;
+        follow(&scene, FOLLOW_OLDEST);
+        for (unsigned v = 1; v <= 6; v++) {
+            fake_stream_write(&scene.fake, shard, 1, v);
+            if (v == 3)
+                fake_stream_split(&scene.fake, shard);
+            pass(&scene, 700);
+        }
+        pass(&scene, 15000);
+        CHECK_INT(scene.troubles, 1);
+        CHECK_INT(scene.count, 6);
+        CHECK(scene.in_order);
+        close_scene(&scene);
+    }
+}
+
+static void a_refusal_ends_the_follower(void)
+{
+    for (unsigned at = 1; at <= 4; at++) {
+        struct scene scene;
+        open_scene(&scene);
+        fake_stream_add_shard(&scene.fake, -1);
+        error_set(&scene.fake.error, ERROR_DENIED, "denied");
+        scene.fake.fail_at = at;
+        follow(&scene, FOLLOW_NOW);
+        pass(&scene, 5000);
+        CHECK_INT(scene.ends, 1);
+        CHECK_INT(scene.why.kind, ERROR_DENIED);
+        unsigned responses = scene.fake.responses;
+        pass(&scene, 200000);
+        CHECK_INT(scene.fake.responses, responses);
+        close_scene(&scene);
+    }
+}
+
+static void a_table_without_a_stream(void)
+{
+    for (int was_disabled = 0; was_disabled < 2; was_disabled++) {
+        struct scene scene;
+        open_scene(&scene);
+        scene.fake.view = was_disabled ? "KEYS_ONLY" : NULL;
+        scene.fake.is_disabled = was_disabled;
+        follow(&scene, FOLLOW_NOW);
+        pass(&scene, 1000);
+        CHECK_INT(scene.ends, 1);
+        CHECK_INT(scene.why.kind, ERROR_NO_STREAM);
+        CHECK_HAS(scene.why.text, was_disabled ? "was disabled" : "has no stream");
+        CHECK_HAS(scene.why.text, "aws dynamodb update-table --table-name T --stream-specification "
+                                  "StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES");
+        close_scene(&scene);
+    }
+}
+
+static void a_stream_that_is_disabled_is_read_to_its_end(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 1000);
+    fake_stream_write(&scene.fake, shard, 1, 1);
+    scene.fake.shards[shard].is_closed = true;
+    scene.fake.is_disabled = true;
+    pass(&scene, 5000);
+    CHECK_INT(scene.count, 1);
+    CHECK_INT(scene.ends, 1);
+    CHECK_INT(scene.why.kind, ERROR_NO_STREAM);
+    CHECK_HAS(scene.why.text, "was disabled, and all of its changes were read");
+    close_scene(&scene);
+}
+
+static void a_shard_that_is_gone_is_a_gap(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    fake_stream_add_shard(&scene.fake, -1);
+    error_set(&scene.fake.error, ERROR_NO_STREAM, "no such shard");
+    memcpy(scene.fake.error.code, "ResourceNotFoundException", 26);
+    scene.fake.fail_at = 5;
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 5000);
+    CHECK_INT(scene.gaps, 1);
+    close_scene(&scene);
+}
+
+static void polls_slow_down_while_nothing_changes(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 10000);
+    unsigned before = scene.fake.polls;
+    pass(&scene, 100000);
+    CHECK(scene.fake.polls - before >= 95 && scene.fake.polls - before <= 101);
+    before = scene.fake.polls;
+    for (unsigned i = 1; i <= 100; i++) {
+        fake_stream_write(&scene.fake, shard, 1, i);
+        pass(&scene, 250);
+    }
+    CHECK(scene.fake.polls - before >= 90);
+    CHECK_INT(follower_stats(scene.follower).requests, scene.fake.responses);
+    close_scene(&scene);
+}
+
+static void a_hundred_shards_are_read_a_few_at_a_time(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    scene.fake.shards_a_page = 40;
+    for (unsigned i = 0; i < 100; i++)
+        fake_stream_add_shard(&scene.fake, -1);
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 5000);
+    CHECK_INT(scene.covered, 1);
+    CHECK_INT(follower_stats(scene.follower).shards, 100);
+    CHECK_INT(scene.fake.descriptions, 3);
+    for (unsigned i = 0; i < 100; i++)
+        fake_stream_write(&scene.fake, (int)i, i % KEYS, 1 + i / KEYS);
+    pass(&scene, 3000);
+    CHECK_INT(scene.count, 100);
+    CHECK(follower_stats(scene.follower).lag_ms < 2000);
+    close_scene(&scene);
+}
+
+static void the_follower_may_be_destroyed_with_a_change(void)
+{
+    for (unsigned at = 1; at <= 3; at++) {
+        struct scene scene;
+        open_scene(&scene);
+        int shard = fake_stream_add_shard(&scene.fake, -1);
+        scene.destroy_at = at;
+        follow(&scene, FOLLOW_NOW);
+        pass(&scene, 1000);
+        for (unsigned i = 1; i <= 3; i++) {
+            fake_stream_write(&scene.fake, shard, 1, i);
+            pass(&scene, 1500);
+        }
+        CHECK_INT(scene.count, at);
+        CHECK(!scene.follower);
+        close_scene(&scene);
+    }
+}
+
+static void expired_items_are_marked(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 1000);
+    fake_stream_write(&scene.fake, shard, 1, 1);
+    fake_stream_write(&scene.fake, shard, 1, 2);
+    scene.fake.shards[shard].changes[1].is_expired = true;
+    pass(&scene, 1100);
+    CHECK_INT(scene.count, 2);
+    CHECK_INT(scene.expired, 1);
+    close_scene(&scene);
+}
+
+/* A random life of a stream. */
+
+struct life {
+    struct scene scene;
+    uint64_t seed;
+    unsigned written[KEYS];
+    int64_t written_ms[KEYS][4096]; /* when each version was written, on the monotonic clock */
+};
+
+static unsigned draw(struct life *life, unsigned below)
+{
+    life->seed = life->seed * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(life->seed >> 33) % below;
+}
+
+/* Every version that is older than the lag has been delivered. */
+static void check_lag(struct life *life)
+{
+    struct scene *scene = &life->scene;
+    int64_t now_ms = loop_now_ms(scene->loop);
+    int64_t tip_ms = now_ms - follower_stats(scene->follower).lag_ms;
+    for (unsigned k = 0; k < KEYS; k++)
+        if (scene->latest[k] < life->written[k] &&
+            life->written_ms[k][scene->latest[k] + 1] < tip_ms)
+            CHECK_FAIL("version %u of key %u is missing after %lld ms; the lag is %lld ms",
+                       scene->latest[k] + 1, k,
+                       (long long)(now_ms - life->written_ms[k][scene->latest[k] + 1]),
+                       (long long)follower_stats(scene->follower).lag_ms);
+}
+
+static int leaf(struct life *life)
+{
+    const struct fake_stream *fake = &life->scene.fake;
+    for (;;) {
+        int shard = (int)draw(life, (unsigned)fake->shard_count);
+        if (!fake->shards[shard].is_closed)
+            return shard;
+    }
+}
+
+static void live_a_step(struct life *life)
+{
+    struct scene *scene = &life->scene;
+    unsigned lot = draw(life, 100);
+    if (lot < 2 && scene->fake.shard_count < 100)
+        fake_stream_split(&scene->fake, leaf(life));
+    if (lot == 2)
+        scene->fake.fail_at = scene->fake.responses + 1 + draw(life, 3);
+    if (lot == 3)
+        virtual_clock_pass(&scene->clock, draw(life, 20) * 60 * 1000);
+    if (lot == 4)
+        scene->fake.children_come_ms = draw(life, 5000);
+    if (lot == 5)
+        scene->fake.page_size = 1 + draw(life, 20);
+    for (unsigned i = draw(life, 6); i > 0; i--) {
+        unsigned k = draw(life, KEYS);
+        fake_stream_write(&scene->fake, 0, k, ++life->written[k]);
+        life->written_ms[k][life->written[k]] = loop_now_ms(scene->loop);
+    }
+    pass(scene, 1 + draw(life, 400));
+    check_lag(life);
+}
+
+static void live(struct life *life, uint64_t seed)
+{
+    struct scene *scene = &life->scene;
+    *life = (struct life){.seed = seed};
+    open_scene(scene);
+    fake_stream_add_shard(&scene->fake, -1);
+    error_set(&scene->fake.error, ERROR_RESET, "the connection broke");
+    follow(scene, FOLLOW_NOW);
+    pass(scene, 1000);
+    for (unsigned step = 0; step < 400; step++)
+        live_a_step(life);
+    scene->fake.fail_at = 0;
+    pass(scene, 60000);
+    CHECK(scene->in_order);
+    CHECK_INT(scene->gaps + scene->ends, 0);
+    CHECK(follower_stats(scene->follower).lag_ms < 2000);
+    for (unsigned k = 0; k < KEYS; k++)
+        CHECK_INT(scene->latest[k], life->written[k]);
+    close_scene(scene);
+}
+
+static void each_change_comes_once_and_in_order_whatever_happens(void)
+{
+    static struct life life;
+    const char *more = getenv("DDBFS_LIVES");
+    for (uint64_t seed = 1; seed <= (more ? strtoul(more, NULL, 10) : 20); seed++)
+        live(&life, seed);
+}
+
+static void sequence_numbers_are_compared_as_integers(void)
+{
+    CHECK(change_order(SPAN_LITERAL("9"), SPAN_LITERAL("10")) < 0);
+    CHECK(change_order(SPAN_LITERAL("100000000000000000000000000000000002"),
+                       SPAN_LITERAL("100000000000000000000000000000000001")) > 0);
+    CHECK(change_order(SPAN_LITERAL("007"), SPAN_LITERAL("7")) == 0);
+    CHECK(change_order(SPAN_LITERAL("a"), SPAN_LITERAL("a")) == 0);
+    CHECK(change_order(SPAN_LITERAL("a"), SPAN_LITERAL("b")) > 0);
+}
+
+static void records_that_are_no_changes_are_refused(void)
+{
+    static const char *const texts[] = {
+        "{}",
+        "{\"eventName\":\"INSERT\"}",
+        "{\"eventName\":\"UPSERT\",\"dynamodb\":{\"Keys\":{},\"SequenceNumber\":\"1\","
+        "\"ApproximateCreationDateTime\":1}}",
+        "{\"eventName\":\"INSERT\",\"dynamodb\":{\"Keys\":[],\"SequenceNumber\":\"1\","
+        "\"ApproximateCreationDateTime\":1}}",
+        "{\"eventName\":\"INSERT\",\"dynamodb\":{\"Keys\":{},\"SequenceNumber\":1,"
+        "\"ApproximateCreationDateTime\":1}}",
+        "{\"eventName\":\"INSERT\",\"dynamodb\":{\"Keys\":{},\"SequenceNumber\":\"1\","
+        "\"ApproximateCreationDateTime\":\"x\"}}",
+        "{\"eventName\":\"INSERT\",\"dynamodb\":{\"Keys\":{},\"SequenceNumber\":\"1\","
+        "\"ApproximateCreationDateTime\":1,\"NewImage\":7}}",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+        struct change change;
+        struct error err = {0};
+        CHECK(json_parse(&doc, span_text(texts[i]), JSON_STRICT, NULL));
+        CHECK(!change_read(json_root(&doc), &change, &err));
+        CHECK_INT(err.kind, ERROR_BAD_ANSWER);
+    }
+}
+
+static const struct check_test tests[] = {
+    {"only later changes are followed from now", only_later_changes_are_followed_from_now},
+    {"the oldest changes come first, and page by page",
+     the_oldest_changes_come_first_and_page_by_page},
+    {"changes since a time", changes_since_a_time},
+    {"parents are read before their children", parents_are_read_before_their_children},
+    {"a shard that splits leads to its children", a_shard_that_splits_leads_to_its_children},
+    {"children that are described late", children_that_are_described_late},
+    {"an open shard that states its end is followed",
+     an_open_shard_that_states_its_end_is_followed},
+    {"empty pages are no end", empty_pages_are_no_end},
+    {"expired iterators are replaced", expired_iterators_are_replaced},
+    {"trimmed changes are a gap", trimmed_changes_are_a_gap},
+    {"trouble is reported and overcome", trouble_is_reported_and_overcome},
+    {"a failure at each response", a_failure_at_each_response},
+    {"a refusal ends the follower", a_refusal_ends_the_follower},
+    {"a table without a stream", a_table_without_a_stream},
+    {"a stream that is disabled is read to its end", a_stream_that_is_disabled_is_read_to_its_end},
+    {"a shard that is gone is a gap", a_shard_that_is_gone_is_a_gap},
+    {"polls slow down while nothing changes", polls_slow_down_while_nothing_changes},
+    {"a hundred shards are read a few at a time", a_hundred_shards_are_read_a_few_at_a_time},
+    {"the follower may be destroyed with a change", the_follower_may_be_destroyed_with_a_change},
+    {"expired items are marked", expired_items_are_marked},
+    {"each change comes once and in order, whatever happens",
+     each_change_comes_once_and_in_order_whatever_happens},
+    {"sequence numbers are compared as integers", sequence_numbers_are_compared_as_integers},
+    {"records that are no changes are refused", records_that_are_no_changes_are_refused},
+};
+CHECK_MAIN(tests)
