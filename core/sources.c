@@ -11,18 +11,23 @@
 #include "core/dynamo/dynamo.h"
 #include "core/dynamo/request_print.h"
 #include "core/import/s3_input.h"
+#include "core/live/live.h"
 #include "core/net/http.h"
 #include "core/recording/recording.h"
 #include "core/source/batching.h"
 #include "core/source/ranges.h"
 
-enum { MAX_CONNECTIONS = 16 };
+enum {
+    MAX_CONNECTIONS = 16,
+    LIVE_SETTLE_MS = 2000, /* most responses lack no change that is a second old */
+};
 
 /* An open source and its session. Environments with equal settings share it, and with it the
  * credentials, the retry quota and the cache. */
 struct open_source {
     struct aws_session *session; /* owned */
     struct source *source;       /* owned */
+    bool is_live;                /* the streams of its tables are followed */
     bool in_force;               /* current settings lead to it: a reference to SOURCE */
     struct list_node node;       /* in SOURCES' list */
 };
@@ -31,6 +36,7 @@ struct open_source {
 struct resolved_settings {
     char *profile, *region, *endpoint_url; /* the options; owned, NULL for none */
     struct aws_settings settings;
+    bool is_live;               /* likewise an option: environments that differ share no source */
     bool is_provisional;        /* a profile file could not be read, or no file has a region */
     unsigned reads;             /* the number of the reading of the profile files */
     struct open_source *opened; /* NULL until its first use */
@@ -49,12 +55,13 @@ struct sources {
     struct sources_options options;
     struct recorder *recorder; /* owned; NULL: nothing is recorded */
     bool records_secrets, has_passed_over;
-    struct list recorded;        /* of struct recorded_environment, owned */
-    bool hedges;                 /* of sources that are opened from now on */
-    struct profiles profiles;    /* as of their last reading */
-    struct transport *transport; /* NULL until the first is opened */
-    struct sso_tokens *tokens;   /* owned */
-    struct list current;         /* of struct resolved_settings, owned; the newest first */
+    struct list recorded;               /* of struct recorded_environment, owned */
+    struct sources_following following; /* of sources that are opened from now on */
+    bool hedges;                        /* of sources that are opened from now on */
+    struct profiles profiles;           /* as of their last reading */
+    struct transport *transport;        /* NULL until the first is opened */
+    struct sso_tokens *tokens;          /* owned */
+    struct list current;                /* of struct resolved_settings, owned; the newest first */
     struct list
         retired; /* of struct resolved_settings, owned; replaced, but sessions may borrow them */
     struct list opened;          /* of struct open_source, owned; the newest first */
@@ -165,11 +172,19 @@ bool sources_resolve(struct sources *sources, const struct map_environment *envi
            readable;
 }
 
+static bool sources_is_live(const struct sources *sources,
+                            const struct map_environment *environment)
+{
+    const struct sources_following *how = &sources->following;
+    return how->most_bytes > 0 && (how->all || (environment && environment->live));
+}
+
 static struct resolved_settings *sources_find_resolved(const struct sources *sources,
-                                                       const struct aws_options *options)
+                                                       const struct aws_options *options,
+                                                       bool is_live)
 {
     LIST_EACH (struct resolved_settings, each, &sources->current, node)
-        if (sources_same_text(each->profile, options->profile) &&
+        if (each->is_live == is_live && sources_same_text(each->profile, options->profile) &&
             sources_same_text(each->region, options->region) &&
             sources_same_text(each->endpoint_url, options->endpoint_url))
             return each;
@@ -198,6 +213,7 @@ static struct resolved_settings *sources_resolve_anew(struct sources *sources,
     }
     resolved->is_provisional =
         sources->profiles.unreadable.kind != ERROR_NONE || resolved->settings.of_machine;
+    resolved->is_live = sources_is_live(sources, environment);
     resolved->reads = sources->profiles.reads;
     return resolved;
 }
@@ -261,7 +277,8 @@ static struct resolved_settings *sources_get_resolved(struct sources *sources,
                                                       struct error *err)
 {
     struct aws_options options = sources_options_for(sources, environment);
-    struct resolved_settings *before = sources_find_resolved(sources, &options);
+    struct resolved_settings *before =
+        sources_find_resolved(sources, &options, sources_is_live(sources, environment));
     if (before && before->is_provisional)
         profiles_refresh(&sources->profiles, NULL);
     if (before && (!before->is_provisional || before->reads == sources->profiles.reads))
@@ -344,6 +361,18 @@ static bool sources_stack(struct sources *sources, struct open_source *opened,
     if (!source)
         return error_no_memory(err);
     opened->source = source;
+    if (opened->is_live)
+        source = live_new(&(struct live_options){.source = source,
+                                                 .loop = options->loop,
+                                                 .payer = sources->following.payer,
+                                                 .log = options->log,
+                                                 .most_bytes = sources->following.most_bytes,
+                                                 .charge = sources->following.charge,
+                                                 .charge_arg = sources->following.charge_arg,
+                                                 .settle_ms = LIVE_SETTLE_MS});
+    if (!source)
+        return error_no_memory(err);
+    opened->source = source;
     if (sources->recorder)
         source = recording_new(&(struct recording_options){
             .source = source,
@@ -399,16 +428,18 @@ static bool sources_open(struct sources *sources, struct open_source *opened,
 
 /* The one that is open for the same, or a new one. */
 static struct open_source *sources_open_for(struct sources *sources, struct aws_settings *settings,
-                                            struct error *err)
+                                            bool is_live, struct error *err)
 {
     LIST_EACH (struct open_source, each, &sources->opened, node)
-        if (aws_settings_equal(aws_session_settings(each->session), settings))
+        if (each->is_live == is_live &&
+            aws_settings_equal(aws_session_settings(each->session), settings))
             return each;
     struct open_source *opened = calloc(1, sizeof *opened);
     if (!opened) {
         error_no_memory(err);
         return NULL;
     }
+    opened->is_live = is_live;
     if (!sources_open(sources, opened, settings, err)) {
         sources_close_one(opened);
         return NULL;
@@ -425,7 +456,7 @@ static struct open_source *sources_opened_for(struct sources *sources,
     if (!resolved)
         return NULL;
     if (!resolved->opened)
-        resolved->opened = sources_open_for(sources, &resolved->settings, err);
+        resolved->opened = sources_open_for(sources, &resolved->settings, resolved->is_live, err);
     if (resolved->opened && !resolved->opened->in_force) {
         source_ref(resolved->opened->source);
         resolved->opened->in_force = true;
@@ -543,6 +574,19 @@ struct input_folder *sources_open_bucket(struct sources *sources,
 void sources_go_offline(struct sources *sources)
 {
     sources->options.ask_code = NULL;
+}
+
+void sources_follow(struct sources *sources, const struct sources_following *how)
+{
+    sources->following = *how;
+}
+
+void sources_forget_live(struct sources *sources)
+{
+    struct open_source *first =
+        sources ? LIST_FIRST(&sources->opened, struct open_source, node) : NULL;
+    for (struct open_source *each = first; each; each = LIST_NEXT(each, struct open_source, node))
+        live_forget(each->source);
 }
 
 void sources_hedge(struct sources *sources)

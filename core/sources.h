@@ -40,6 +40,20 @@ void sources_destroy(struct sources *sources); /* NULL is fine */
 /* Codes of MFA devices are not available any more: from here on no call blocks. */
 void sources_go_offline(struct sources *sources);
 
+/* How sources follow the streams of the tables that are read. */
+struct sources_following {
+    bool all;          /* of all environments; else of those for which the map says so */
+    size_t most_bytes; /* of the results that are stored, in each source */
+    void (*charge)(void *arg, size_t more, size_t less); /* they take MORE bytes, and LESS */
+    void *charge_arg;
+    struct payer *payer; /* of the requests; borrowed, as is CHARGE_ARG */
+};
+/* For mounts: sources that are opened from now on follow streams. To be called once. */
+void sources_follow(struct sources *sources, const struct sources_following *how);
+
+/* Drops all results that are kept up to date by streams. */
+void sources_forget_live(struct sources *sources); /* NULL is fine */
+
 /* Sources that are opened from now on send late GetItems twice: for mounts. */
 void sources_hedge(struct sources *sources);
 

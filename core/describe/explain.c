@@ -409,6 +409,24 @@ static void explain_add_time(struct json_writer *json, const char *name, int64_t
     explain_add_member(json, name, &when);
 }
 
+/* How fresh results of TABLE are, if its stream is followed. */
+static void explain_add_present(struct json_writer *json, const struct tree *tree,
+                                const struct place *place, const char *table)
+{
+    struct error ignored;
+    struct source_present present;
+    struct source *source = tree->source(tree->source_arg, place, &ignored);
+    if (!source || !source_read_present(source, table, &present))
+        return;
+    json_writer_begin_object(json, "live", JSON_SPACED);
+    json_writer_add_text(json, "state", present.state);
+    if (strcmp(present.state, "live") == 0 || strcmp(present.state, "lags") == 0)
+        json_writer_add_integer(json, "lag_ms", present.lag_ms);
+    if (present.why[0])
+        json_writer_add_text(json, "why", present.why);
+    json_writer_end(json);
+}
+
 static bool explain_write_item_info(const struct tree *tree, const struct place *place,
                                     const struct record *record, double found_units,
                                     const struct error *stale, struct buf *out)
@@ -443,6 +461,7 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
     explain_add_source(&json, place, &words);
     explain_add_time(&json, "fetched", origin->fetched_wall_ms);
     json_writer_add_integer(&json, "age_ms", age_ms);
+    explain_add_present(&json, tree, place, plan->table_name);
     bool is_known = origin->capacity >= 0 && found_units >= 0;
     const struct spent spent = {.units = is_known ? origin->capacity + found_units : 0,
                                 .doubted = origin->doubted};
@@ -649,6 +668,7 @@ static bool explain_write_list_info(const struct tree *tree, const struct place 
     explain_add_time(&json, "fetched", stats.age.since_wall_ms);
     json_writer_add_integer(&json, "age_ms", clock->now_ms(clock) - stats.age.since_ms);
     json_writer_add_integer(&json, "took_ms", stats.age.took_ms);
+    explain_add_present(&json, tree, place, plan->table_name);
     json_writer_end(&json);
     buf_add_char(out, '\n');
     return !out->failed;

@@ -72,6 +72,7 @@ static bool map_check_snapshot(struct map_reader *reader, struct json at,
                         : new->region       ? "region"
                         : new->endpoint_url ? "endpoint"
                         : new->snapshots    ? "snapshots"
+                        : new->live         ? "live"
                                             : NULL;
     if (!new->snapshot || !other)
         return true;
@@ -91,6 +92,7 @@ static bool map_read_environment(struct map_reader *reader, const char *name, st
         {"endpoint", map_read_text, offsetof(struct map_environment, endpoint_url), NULL},
         {"snapshot", map_read_file_name, offsetof(struct map_environment, snapshot), NULL},
         {"snapshots", map_read_file_name, offsetof(struct map_environment, snapshots), NULL},
+        {"live", map_read_flag, offsetof(struct map_environment, live), NULL},
         {0},
     };
     struct map *map = target;

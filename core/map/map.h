@@ -17,6 +17,7 @@ struct map_environment {
     const char *endpoint_url; /* NULL: likewise */
     const char *snapshot;     /* the file that has its items; NULL: DynamoDB has them */
     const char *snapshots;    /* the folder with the files of its past; NULL: none */
+    bool live;                /* a mount follows the streams of its tables */
     double price;             /* dollars for a million RCU on demand */
     bool priced;              /* the map has a price for its name */
     unsigned line;

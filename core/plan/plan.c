@@ -169,6 +169,7 @@ static bool plan_make_query(struct plan *plan, struct error *err)
     plan_add_sort(plan);
     plan->query->descending = pattern->descending;
     plan->query->consistent = pattern->consistent;
+    plan->query->unstored = pattern->ttl_ms == 0;
     plan_project_query(plan);
     plan->query->whole = plan->query->attribute_count == 0 &&
                          (!pattern->index || pattern->index->projects == PROJECTS_ALL);
@@ -531,6 +532,12 @@ void plan_unref(const struct plan *plan)
     free(mine);
 }
 
+int64_t plan_ttl_ms(const struct plan *plan, const struct source *source)
+{
+    int64_t ttl_ms = plan->pattern->ttl_ms;
+    return plan->pattern->consistent ? ttl_ms : source_ttl_ms(source, plan->table_name, ttl_ms);
+}
+
 /* The attributes that plan_holds tests, and the item's date, are read with the wanted attribute. */
 struct plan_lookup {
     const struct plan *plan;
@@ -598,6 +605,7 @@ struct read *plan_items(const struct plan *plan, const struct key *keys, size_t 
         plan_project_counted(plan, read);
     if (read) {
         read->consistent = pattern->consistent;
+        read->unstored = pattern->ttl_ms == 0;
         plan_name_secrets(plan, read);
     }
     if (read && !read_failed(read))

@@ -7,6 +7,7 @@
 #include "core/plan/cost.h"
 #include "core/plan/selection.h"
 #include "core/source/read.h"
+#include "core/source/source.h"
 
 /* Of the items that a search finds, those that are read by their keys. */
 enum plan_found {
@@ -83,6 +84,10 @@ unsigned long plan_count_made(void);
  * destroys it. NULL with ERR filled if memory ran out. */
 struct read *plan_items(const struct plan *plan, const struct key *keys, size_t count,
                         struct error *err);
+
+/* For how long a result of SOURCE may be used again: the path's ttl, or less where SOURCE keeps
+ * results up to date. */
+int64_t plan_ttl_ms(const struct plan *plan, const struct source *source);
 
 /* Whether an item that was read by its key still matches the path: all conditions hold. False with
  * ERR filled: ERROR_NOT_FOUND, or memory ran out. */

@@ -4,6 +4,7 @@
 
 #include "core/read/fetch.h"
 #include "core/read/file.h"
+#include "core/read/resolve.h"
 
 void declared_files_clean_up(struct declared_files *files)
 {
@@ -136,7 +137,7 @@ static void declared_files_report_covered(struct declared_files *files, const st
         file_make(tree, file->place, best, 0, NULL, &bytes, &content, &why);
     if (exists) {
         int64_t age_ms = loop_now_ms(tree->loop) - record_origin(best)->fetched_ms;
-        int64_t ttl_ms = plan->pattern->ttl_ms;
+        int64_t ttl_ms = tree_items_ttl_ms(tree, file->place, plan->pattern);
         content.ttl_left_ms = age_ms < ttl_ms ? ttl_ms - age_ms : 0;
     }
     if (exists || why.kind != ERROR_NONE)

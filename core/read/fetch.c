@@ -220,7 +220,7 @@ static bool fetch_request(struct fetch *fetch, struct read *read, cache_done_fn 
         fetch_flight_release(flight);
         return error_no_memory(&fetch->why);
     }
-    int64_t ttl_ms = plan->pattern->ttl_ms;
+    int64_t ttl_ms = plan_ttl_ms(plan, fetch->source);
     bool in_outage = fetch->outage.kind != ERROR_NONE; /* a stale response needs no request */
     struct cache_lookup request = {
         .key = buf_span(&key),

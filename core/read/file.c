@@ -512,7 +512,7 @@ static void file_take_listing(void *arg, const struct tree_entry *entries, size_
                                             left_out ? &why : NULL, &bytes))
         ok = error_no_memory(&why);
     struct walk_age age = tree_list_stats(call->listing).age;
-    int64_t ttl_ms = call->place->route->list->ttl_ms;
+    int64_t ttl_ms = tree_items_ttl_ms(tree, call->place, call->place->route->list);
     if (age.is_replayed)
         ttl_ms += age.since_ms - loop_now_ms(tree->loop);
     struct tree_file file = {.bytes = buf_span(&bytes),

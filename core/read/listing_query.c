@@ -194,7 +194,7 @@ static void listing_query_describe(struct tree_listing *listing, struct tree_ent
 /* The rest of the ttl of an entry, on a page that waited for WAITED_MS in the source. */
 static int64_t listing_query_ttl_left_ms(const struct tree_listing *listing, int64_t waited_ms)
 {
-    int64_t ttl_ms = listing->plan->pattern->ttl_ms;
+    int64_t ttl_ms = plan_ttl_ms(listing->plan, listing->source);
     struct walk_age age = walk_age(listing->walk);
     if (!age.is_replayed)
         return waited_ms < ttl_ms ? ttl_ms - waited_ms : 0;

@@ -6,6 +6,7 @@
 #include "core/output/form.h"
 #include "core/read/file.h"
 #include "core/read/key_parts.h"
+#include "core/read/resolve.h"
 #include "core/read/tree.h"
 
 struct tree_stream {
@@ -125,7 +126,10 @@ static void listing_stream_report(struct tree_stream *stream, bool more, const s
                      count, count == 1 ? " does" : "s do");
         /* The first page is the oldest. A file that has just been read is fresh for a moment in any
          * case; else two lookups of it would read all of it twice. */
-        int64_t ttl_ms = stream->pattern->ttl_ms;
+        bool is_listing = place_is_listing(stream->place);
+        int64_t ttl_ms = is_listing
+                             ? tree_items_ttl_ms(stream->tree, stream->place, stream->pattern)
+                             : stream->pattern->ttl_ms; /* no stream follows a search */
         struct walk_age age = tree_list_stats(stream->listing).age;
         int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(stream->tree->loop);
         int64_t least_ms = ttl_ms < MAP_MISSING_TTL_MS ? ttl_ms : MAP_MISSING_TTL_MS;

@@ -174,6 +174,17 @@ int64_t tree_structure_ttl_ms(const struct tree *tree, const struct place *place
     return place->table_name ? left_ms : MAP_STRUCTURE_TTL_MS;
 }
 
+int64_t tree_items_ttl_ms(const struct tree *tree, const struct place *place,
+                          const struct map_pattern *pattern)
+{
+    struct error ignored;
+    struct source *source = tree->source(tree->source_arg, place, &ignored);
+    char *table = source && !pattern->consistent ? place_table_name(place) : NULL;
+    int64_t ttl_ms = table ? source_ttl_ms(source, table, pattern->ttl_ms) : pattern->ttl_ms;
+    free(table);
+    return ttl_ms;
+}
+
 bool tree_resolve_now(const struct tree *tree, const struct place *from, struct span path,
                       struct place **place, struct error *err)
 {

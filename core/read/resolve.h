@@ -39,4 +39,8 @@ bool tree_is_current(const struct tree *tree, const struct place *place);
  * map's names. */
 int64_t tree_structure_ttl_ms(const struct tree *tree, const struct place *place);
 
+/* For how long the items of PATTERN at PLACE may be used again (plan_ttl_ms). */
+int64_t tree_items_ttl_ms(const struct tree *tree, const struct place *place,
+                          const struct map_pattern *pattern);
+
 #endif

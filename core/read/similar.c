@@ -278,6 +278,7 @@ static bool similar_read_items(struct similar *similar)
     similar->read->secrets = similar->plan->search->secrets;
     similar->read->secret_count = similar->plan->search->secret_count;
     read_set_pattern(similar->read, similar->plan->table->path_name, similar->plan->pattern->path);
+    similar->read->unstored = similar->plan->pattern->ttl_ms == 0;
     for (size_t i = 0; i < result->count; i++)
         read_add_key(similar->read, &result->hits[i].key);
     if (!read_failed(similar->read))

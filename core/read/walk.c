@@ -305,7 +305,8 @@ void walks_destroy(struct walks *walks)
 
 static bool walk_is_fresh(const struct walk *walk, int64_t since_ms)
 {
-    return loop_now_ms(walk->from.loop) < since_ms + walk->from.plan->pattern->ttl_ms;
+    return loop_now_ms(walk->from.loop) <
+           since_ms + plan_ttl_ms(walk->from.plan, walk->from.source);
 }
 
 static bool walk_needs_items(const struct walk *walk)
@@ -735,8 +736,8 @@ void walk_conclude(struct walk *walk)
               walk_order_items);
     walk->recorded = NULL;
     walk_charge(walks, 0, transcript->memory);
-    int64_t left_ms =
-        transcript->since_ms + walk->from.plan->pattern->ttl_ms - loop_now_ms(walks->loop);
+    int64_t left_ms = transcript->since_ms + plan_ttl_ms(walk->from.plan, walk->from.source) -
+                      loop_now_ms(walks->loop);
     if (left_ms > 0) {
         const struct cache_value value = {transcript, walk_transcript_ref, walk_transcript_unref,
                                           transcript->memory};

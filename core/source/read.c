@@ -214,6 +214,7 @@ struct read *read_copy(const struct read *read, const struct cond *sort)
     copy->ties = read->ties;
     copy->counts = read->counts;
     copy->once = read->once;
+    copy->unstored = read->unstored;
     copy->segment = read->segment;
     copy->segments = read->segments;
     read_set_vector(copy, read->vector_of, read->vector);

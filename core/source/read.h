@@ -105,7 +105,9 @@ struct read {
     size_t secret_count;
 
     bool consistent;
-    bool once;                 /* the read is optional: a failed request is not repeated */
+    bool unstored; /* its result must not be used again: the path's ttl is 0; no part of its
+                    * identity */
+    bool once;     /* the read is optional: a failed request is not repeated */
     struct read_stream stream; /* of READ_STREAM, READ_ITERATOR, READ_CHANGES */
     uint32_t segment,
         segments; /* READ_SCAN: the number of the part, and of all parts; 0 of 0: all */

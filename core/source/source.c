@@ -59,6 +59,23 @@ void source_add_stats(const struct source *source, struct source_stats *sum)
             source->ops->add_stats(source, sum);
 }
 
+int64_t source_ttl_ms(const struct source *source, const char *table, int64_t ttl_ms)
+{
+    for (; source; source = source->inner)
+        if (source->ops->ttl_ms)
+            ttl_ms = source->ops->ttl_ms(source, table, ttl_ms);
+    return ttl_ms;
+}
+
+bool source_read_present(const struct source *source, const char *table, struct source_present *out)
+{
+    while (source && !source->ops->present)
+        source = source->inner;
+    if (source)
+        source->ops->present(source, table, out);
+    return source;
+}
+
 bool source_is_stacked(const struct source *source)
 {
     for (; source->inner; source = source->inner)

@@ -121,7 +121,13 @@ struct source {
 };
 
 /* The order in which core/sources.c stacks sources, from the service outwards. */
-enum source_layer { SOURCE_SERVICE, SOURCE_BATCHING, SOURCE_RANGES, SOURCE_RECORDING };
+enum source_layer {
+    SOURCE_SERVICE,
+    SOURCE_BATCHING,
+    SOURCE_RANGES,
+    SOURCE_LIVE,
+    SOURCE_RECORDING,
+};
 
 /* One Read under way. Each source embeds it, first, in a struct of its own. */
 struct source_call {
@@ -174,6 +180,13 @@ struct source_command {
                          * the map knows, none is sifted out. The command fails if that is wrong. */
 };
 
+/* How fresh a table's results are, where its stream is followed. */
+struct source_present {
+    const char *state; /* "off", "starts", "live", "lags", "lost"; static */
+    int64_t lag_ms;    /* of LIVE and LAGS: every change that is older is shown */
+    const char *why;   /* of "lost", and of "lags" if it is known; else ""; borrowed */
+};
+
 struct source_ops {
     enum source_layer layer;
     size_t call_size; /* of the struct that embeds a source_call */
@@ -191,6 +204,11 @@ struct source_ops {
     void (*end)(struct source_call *call);
     /* Frees SOURCE, but not the inner one. */
     void (*destroy)(struct source *source);
+
+    /* Of a source that follows streams; else NULL. TTL_MS, the time for which a result of TABLE may
+     * be used again, or less if this source has the result itself and keeps it up to date. */
+    int64_t (*ttl_ms)(const struct source *source, const char *table, int64_t ttl_ms);
+    void (*present)(const struct source *source, const char *table, struct source_present *out);
 
     /* Adds to SUM the counts of SOURCE, without the inner one. With NULL for SOURCE the operations
      * are added with counts of 0. */
@@ -225,6 +243,12 @@ void source_destroy(struct source *source);
 
 /* Adds the counts of SOURCE and of those that it wraps. */
 void source_add_stats(const struct source *source, struct source_stats *sum);
+
+/* For how long a result of TABLE may be used again, which is TTL_MS or less. */
+int64_t source_ttl_ms(const struct source *source, const char *table, int64_t ttl_ms);
+/* False if SOURCE follows no streams. */
+bool source_read_present(const struct source *source, const char *table,
+                         struct source_present *out);
 
 /* Whether each source wraps one of a lower layer only. */
 bool source_is_stacked(const struct source *source);

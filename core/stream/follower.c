@@ -442,6 +442,19 @@ static void follower_refuse_table(struct follower *follower, bool had_stream)
     follower_fail(follower, &why);
 }
 
+/* False if that destroyed the follower. */
+static bool follower_report_table(struct follower *follower, const struct table_info *info)
+{
+    bool gone = false;
+    if (!follower->options.ops->described)
+        return true;
+    follower->gone = &gone;
+    follower->options.ops->described(follower->options.arg, info);
+    if (!gone)
+        follower->gone = NULL;
+    return !gone;
+}
+
 static void follower_on_table(struct follower *follower, const struct page *page)
 {
     const struct table_info *info = page->table;
@@ -450,6 +463,8 @@ static void follower_on_table(struct follower *follower, const struct page *page
         follower_refuse_table(follower, info->stream_arn.size > 0);
         return;
     }
+    if (!follower_report_table(follower, info))
+        return;
     follower->view = follower_read_view(info->stream_view);
     follower->arn = strndup(info->stream_arn.data, info->stream_arn.size);
     follower_end_call(follower);

@@ -19,6 +19,8 @@ struct follower;
 
 /* Each function may destroy the follower. ARG is that of the options. */
 struct follower_ops {
+    /* The table's description, before all other functions. May be NULL. */
+    void (*described)(void *arg, const struct table_info *info);
     /* COUNT changes of one shard, at least one, in their order. Each is delivered once. Changes of
      * one item come in their order, also across shards. */
     void (*changes)(void *arg, const struct change *changes, size_t count);

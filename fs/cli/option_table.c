@@ -507,6 +507,11 @@ const struct option option_table[] = {
      .set = option_set_max_search_bytes,
      .commands = "mount",
      .help = "the most bytes of searches in a second; further ones fail with EDQUOT"},
+    {.name = "live",
+     FLAG(live),
+     .commands = "mount",
+     .help = "follow the streams of the tables that are read: results are used again until their "
+             "items change"},
     {.name = "stale-if-error",
      .argument = "SECONDS",
      .takes = "0 to 31622400",

@@ -127,6 +127,7 @@ struct options {
     unsigned snapshot_count;
     unsigned verbose;
     bool no_map; /* no map is searched */
+    bool live;   /* of `mount`: streams are followed */
     bool compact;
     bool show_secrets;
     bool help;

@@ -22,6 +22,7 @@
 #include "fs/mount/notifier.h"
 #include "fs/mount/open_listing.h"
 #include "fs/mount/parked.h"
+#include "fs/mount/polls.h"
 #include "fs/mount/read_ahead.h"
 #include "fs/mount/refresh.h"
 #include "fs/mount/spooled.h"
@@ -255,6 +256,7 @@ static void daemon_stop(struct daemon *daemon)
     }
     parked_end_all(mount, ENOTCONN);
     listings_destroy(mount->listings, ENOTCONN);
+    polls_leave_loop(mount->polls);
     accounts_leave_loop(mount);
     loop_remove_io(daemon->kernel);
     loop_remove_io(daemon->signals);
@@ -321,6 +323,7 @@ static bool daemon_check_environments(struct mount *mount)
         app_report_error(mount->app, NULL, &why);
         return false;
     }
+    mount->polls = polls_new(mount);
     struct account *account = account_new(mount, getpid(), SPAN_LITERAL("/"));
     bool ok = start_check_environments(mount->app, account ? &account->payer : NULL);
     if (account)
@@ -365,6 +368,7 @@ static int daemon_serve(const struct daemon_start *start, int ready_fd)
     }
     daemon_stop(&daemon);
     app_clean_up(&app);
+    polls_destroy(daemon.mount.polls);
     accounts_close(&daemon.mount); /* sources charge accounts until they end */
     return status;
 }

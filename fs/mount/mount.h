@@ -16,6 +16,7 @@ struct ledger;
 struct limits;
 struct listings;
 struct notifier;
+struct polls;
 struct processes;
 struct read_ahead;
 struct recent_paths;
@@ -36,6 +37,7 @@ struct mount {
     struct refresh *refresh;     /* owned */
     struct read_ahead *ahead;    /* owned */
     struct spooled *spooled;     /* owned */
+    struct polls *polls;         /* owned */
     struct processes *processes; /* owned */
     struct limits *limits;       /* owned */
     struct usage *usage;         /* owned */

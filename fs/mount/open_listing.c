@@ -355,12 +355,13 @@ static bool open_listing_add_entry(struct open_listing *listing, struct span nam
 
 /* The TTL of items in a listing of PLACE: of the names of a query, or of the attributes of one
  * item; else that of the map. */
-static int64_t open_listing_items_ttl_ms(const struct place *place)
+static int64_t open_listing_items_ttl_ms(const struct listings *listings, const struct place *place)
 {
-    if (place->kind == PLACE_ATTRS)
-        return place->route->file->ttl_ms;
-    return place->kind == PLACE_DIRECTORY && place->route->list ? place->route->list->ttl_ms
-                                                                : MAP_STRUCTURE_TTL_MS;
+    const struct tree *tree = &listings->mount->app->tree;
+    const struct map_pattern *pattern = place->kind == PLACE_ATTRS       ? place->route->file
+                                        : place->kind == PLACE_DIRECTORY ? place->route->list
+                                                                         : NULL;
+    return pattern ? tree_items_ttl_ms(tree, place, pattern) : MAP_STRUCTURE_TTL_MS;
 }
 
 /* A new listing of NODE, which becomes its latest. */
@@ -378,7 +379,8 @@ static struct open_listing *open_listing_new(struct listings *listings, struct n
     listing->node = node;
     listing->place = place;
     listing->since_ms = open_listing_now_ms(listing);
-    listing->fresh_until_ms = listing->since_ms + (place ? open_listing_items_ttl_ms(place) : 0);
+    listing->fresh_until_ms =
+        listing->since_ms + (place ? open_listing_items_ttl_ms(listings, place) : 0);
     listing->read_ms = listing->since_ms;
     listing->stale_until_ms =
         listing->fresh_until_ms + (place ? listings->mount->app->tree.stale_ms : 0);
@@ -462,7 +464,7 @@ static int64_t open_listing_ttl_left_ms(const struct open_listing *listing,
 static int64_t open_listing_stale_ttl_ms(const struct open_listing *listing)
 {
     int64_t left_ms = listing->stale_until_ms - open_listing_now_ms(listing);
-    int64_t ttl_ms = listing->place ? open_listing_items_ttl_ms(listing->place) : 0;
+    int64_t ttl_ms = listing->place ? open_listing_items_ttl_ms(listing->all, listing->place) : 0;
     int64_t most_ms = ttl_ms < MAP_MISSING_TTL_MS ? ttl_ms : MAP_MISSING_TTL_MS;
     return left_ms < most_ms ? left_ms : most_ms;
 }

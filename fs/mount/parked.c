@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/printable.h"
+#include "core/read/resolve.h"
 #include "fs/mount/account.h"
 #include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
@@ -199,7 +200,8 @@ static bool parked_is_fresh(const struct parked *parked)
 {
     const struct plan *plan = parked->account->plan;
     int64_t age_ms = mount_now_ms(parked->mount) - parked->reads_since_ms;
-    return !plan || age_ms < plan->pattern->ttl_ms;
+    const struct tree *tree = &parked->mount->app->tree;
+    return !plan || age_ms < tree_items_ttl_ms(tree, parked->place, plan->pattern);
 }
 
 /* The oldest that makes the same file of a listing; NULL: none. */

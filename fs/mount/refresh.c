@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/read/resolve.h"
+#include "core/sources.h"
 #include "fs/cli/live_mount.h"
 #include "fs/mount/notifier.h"
 #include "fs/mount/open_listing.h"
@@ -263,6 +264,7 @@ void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req)
     struct refresh_job *job = refresh_job_new(refresh);
     mount->refreshes++;
     cache_drop(mount->app->cache);
+    sources_forget_live(mount->app->sources);
     walks_drop(mount->app->walks);
     catalog_forget(mount->app->catalog);
     listings_forget(mount->listings, path);

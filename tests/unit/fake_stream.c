@@ -104,6 +104,7 @@ static void fake_stream_tell_table(struct fake_stream_call *call)
         .stream_enabled = fake->view && !fake->is_disabled,
         .stream_arn = fake->view ? SPAN_LITERAL("arn:stream") : span_text(""),
         .stream_view = span_text(fake->view),
+        .keys = {.partition = {{SPAN_LITERAL("pk"), VALUE_S}}, .partition_count = 1},
     };
     struct page page = {.table = &info};
     fake->tables++;

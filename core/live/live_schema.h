@@ -1,0 +1,54 @@
+/* The keys and indexes of a table that is followed: which index has an item, in which partition,
+ * and with which attributes. */
+#ifndef DDBFS_CORE_LIVE_LIVE_SCHEMA_H
+#define DDBFS_CORE_LIVE_LIVE_SCHEMA_H
+
+#include "core/base/dict.h"
+#include "core/source/source.h"
+
+struct live_index {
+    struct span name; /* empty: the table itself */
+    struct key_schema keys;
+    enum projection projection;
+    const struct span *included;
+    size_t included_count;
+};
+
+struct live_schema {
+    struct arena arena;         /* owns all below */
+    struct live_index *indexes; /* the first one is the table itself */
+    size_t index_count;
+    struct dict_seed seed; /* of the hashes of keys */
+};
+
+/* Copies what is needed of INFO. SCHEMA is to be cleaned up in either case. False when memory ran
+ * out. */
+bool live_schema_init(struct live_schema *schema, const struct table_info *info);
+void live_schema_clean_up(struct live_schema *schema);
+
+/* The index NAME, or with NULL the table itself; NULL if there is none. */
+const struct live_index *live_schema_find(const struct live_schema *schema, const char *name);
+
+/* Appends a text that two items share only if they have the same key in the table. False if ITEM
+ * (or the key of one) lacks a part of it. */
+bool live_schema_write_key(const struct live_schema *schema, struct json item, struct buf *out);
+/* The same text for a key of a Read. */
+void live_schema_write_read_key(const struct key *key, struct buf *out);
+uint64_t live_schema_hash(const struct live_schema *schema, struct span key);
+
+/* Appends a text that two items share only if INDEX has both in the same partition. False if INDEX
+ * does not have ITEM: an attribute of its key is absent, or of another type. */
+bool live_schema_write_partition(const struct live_schema *schema, const struct live_index *index,
+                                 struct json item, struct buf *out);
+/* The same text for the items of READ, a query. False if READ does not name one partition. */
+bool live_schema_write_read_partition(const struct live_schema *schema,
+                                      const struct live_index *index, const struct read *read,
+                                      struct buf *out);
+
+/* Appends the part of ITEM that READ, a query of INDEX, returns of it. */
+void live_schema_project(const struct live_schema *schema, const struct live_index *index,
+                         const struct read *read, struct json item, struct buf *out);
+/* Appends the attributes of ITEM that READ, a read by keys, wants. */
+void live_schema_project_item(const struct read *read, struct json item, struct buf *out);
+
+#endif

@@ -1,0 +1,340 @@
+#include "core/live/live_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    POLL_LEAST_MS = 250,
+    POLL_MOST_MS = 1000,
+    LOOK_EACH_MS = 1000,        /* at the lag */
+    UNREAD_MS = 10 * 60 * 1000, /* then polling stops */
+    LOST_MS = 60 * 1000,        /* before it begins again */
+    INDEXES_SETTLE = 5,         /* times as long as the table itself */
+};
+
+static int64_t live_table_now_ms(const struct live_table *table)
+{
+    return loop_now_ms(table->context->loop);
+}
+
+struct live_table *live_table_new(struct live_context *context, const char *name)
+{
+    size_t size = strlen(name);
+    struct live_table *table = calloc(1, sizeof *table + size + 1);
+    if (!table)
+        return NULL;
+    memcpy(table->name, name, size);
+    table->node.key = span_of(table->name, size);
+    table->context = context;
+    return table;
+}
+
+/* Drops all that was known of the table. */
+static void live_table_clear(struct live_table *table)
+{
+    live_memory_destroy(table->memory);
+    table->memory = NULL;
+    live_schema_clean_up(&table->schema);
+    live_history_restart(&table->history, live_table_now_ms(table));
+}
+
+static void live_table_stop(struct live_table *table)
+{
+    if (table->follower)
+        table->context->requests += follower_stats(table->follower).requests;
+    follower_destroy(table->follower);
+    table->follower = NULL;
+    live_table_clear(table);
+}
+
+void live_table_destroy(struct live_table *table)
+{
+    if (!table)
+        return;
+    loop_remove_timer(table->timer);
+    live_table_stop(table);
+    free(table);
+}
+
+/* States. */
+
+static void live_table_look(void *arg);
+
+/* Without memory for the timer the lag is not reported, and polling does not stop. */
+static void live_table_look_in(struct live_table *table, int64_t delay_ms)
+{
+    loop_remove_timer(table->timer);
+    table->timer = loop_add_timer(table->context->loop, delay_ms, live_table_look, table);
+}
+
+/* A table without a stream is no failure of the mount, but its user expects to be told. */
+static void live_table_lose(struct live_table *table, const struct error *why)
+{
+    if (table->state != LIVE_LOST && (table->why.kind != why->kind || !table->why.text[0]))
+        log_line(table->context->log, LOG_LEVEL_WARNING,
+                 "table %s is not live, and its items are reused for their ttl: %s", table->name,
+                 why->text);
+    table->why = *why;
+    table->state = LIVE_LOST;
+    live_table_stop(table);
+    live_table_look_in(table, LOST_MS);
+}
+
+static void live_table_report_lag(struct live_table *table)
+{
+    int64_t lag_ms = follower_stats(table->follower).lag_ms;
+    bool is_late = lag_ms > LIVE_MOST_LAG_MS;
+    if (is_late && !table->was_late)
+        log_line(table->context->log, LOG_LEVEL_WARNING,
+                 "the stream of table %s lags by %lld ms; its items are reused for their ttl until "
+                 "it has caught up",
+                 table->name, (long long)lag_ms);
+    if (!is_late && table->was_late)
+        log_line(table->context->log, LOG_LEVEL_INFO, "the stream of table %s has caught up",
+                 table->name);
+    table->was_late = is_late;
+}
+
+static void live_table_begin(struct live_table *table);
+
+/* Polling costs requests, so it stops when nobody reads the table. */
+static void live_table_look(void *arg)
+{
+    struct live_table *table = arg;
+    bool is_unread = live_table_now_ms(table) - table->read_ms >= UNREAD_MS;
+    table->timer = NULL;
+    if (table->state == LIVE_LOST && !is_unread) {
+        live_table_begin(table);
+        return;
+    }
+    if (is_unread) {
+        live_table_stop(table);
+        table->state = LIVE_RESTS;
+        log_line(table->context->log, LOG_LEVEL_INFO,
+                 "table %s was not read for ten minutes, and is not followed any more",
+                 table->name);
+        return;
+    }
+    if (table->state == LIVE_FOLLOWS)
+        live_table_report_lag(table);
+    live_table_look_in(table, LOOK_EACH_MS);
+}
+
+/* Changes. */
+
+static bool live_table_read_image(const struct live_table *table, const struct change *change,
+                                  struct buf *key, struct live_image *out)
+{
+    bool existed = change->kind != CHANGE_INSERT, exists = change->kind != CHANGE_REMOVE;
+    if (!live_schema_write_key(&table->schema, change->keys, key) || key->failed)
+        return false;
+    *out = (struct live_image){
+        .key = buf_span(key),
+        .hash = live_schema_hash(&table->schema, buf_span(key)),
+        .keys = change->keys,
+        .before = existed ? change->before : (struct json){0},
+        .after = exists ? change->after : (struct json){0},
+        .before_known = !existed || json_present(change->before),
+        .after_known = !exists || json_present(change->after),
+    };
+    return true;
+}
+
+/* A change whose key is not that of the table is of another table, which has the same name. */
+static void live_table_on_changes(void *arg, const struct change *changes, size_t count)
+{
+    struct live_table *table = arg;
+    struct error why;
+    for (size_t i = 0; i < count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf key = {0};
+        struct live_image image;
+        if (!live_table_read_image(table, &changes[i], &key, &image)) {
+            error_set(&why, ERROR_BAD_ANSWER,
+                      "a change of its stream has another key than the table; look whether the "
+                      "table was made anew");
+            live_table_lose(table, &why);
+            return;
+        }
+        table->context->changes++;
+        live_history_add(&table->history, &image, live_table_now_ms(table));
+        live_memory_apply(table->memory, &image);
+    }
+}
+
+/* The follower describes the table before it delivers changes. */
+static void live_table_on_described(void *arg, const struct table_info *info)
+{
+    struct live_table *table = arg;
+    struct error why;
+    live_table_clear(table);
+    if (live_schema_init(&table->schema, info))
+        table->memory = live_memory_new(&table->schema, table->context->budget);
+    if (table->memory)
+        return;
+    error_no_memory(&why);
+    live_table_lose(table, &why);
+}
+
+static void live_table_on_covered(void *arg)
+{
+    struct live_table *table = arg;
+    log_line(table->context->log, LOG_LEVEL_INFO, "table %s is live", table->name);
+    live_history_restart(&table->history, live_table_now_ms(table));
+    table->state = LIVE_FOLLOWS;
+}
+
+static void live_table_on_gap(void *arg, const struct error *why)
+{
+    struct live_table *table = arg;
+    table->context->gaps++;
+    table->state = LIVE_BEGINS;
+    table->why = *why;
+    log_line(table->context->log, LOG_LEVEL_WARNING,
+             "the stream of table %s has a gap, and its stored items are dropped: %s", table->name,
+             why->text);
+    live_table_forget(table);
+}
+
+static void live_table_on_trouble(void *arg, const struct error *why)
+{
+    ((struct live_table *)arg)->why = *why;
+}
+
+static void live_table_on_ended(void *arg, const struct error *why)
+{
+    live_table_lose(arg, why);
+}
+
+static void live_table_begin(struct live_table *table)
+{
+    static const struct follower_ops ops = {
+        .described = live_table_on_described,
+        .changes = live_table_on_changes,
+        .covered = live_table_on_covered,
+        .gap = live_table_on_gap,
+        .trouble = live_table_on_trouble,
+        .ended = live_table_on_ended,
+    };
+    struct live_context *context = table->context;
+    struct error why;
+    table->follower = follower_new(&(struct follower_options){.loop = context->loop,
+                                                              .source = context->source,
+                                                              .table = table->name,
+                                                              .payer = context->payer,
+                                                              .log = context->log,
+                                                              .from = FOLLOW_NOW,
+                                                              .poll_least_ms = POLL_LEAST_MS,
+                                                              .poll_most_ms = POLL_MOST_MS,
+                                                              .ops = &ops,
+                                                              .arg = table});
+    if (!table->follower) {
+        error_no_memory(&why);
+        live_table_lose(table, &why);
+        return;
+    }
+    table->state = LIVE_BEGINS;
+    live_table_look_in(table, LOOK_EACH_MS);
+}
+
+void live_table_touch(struct live_table *table)
+{
+    table->read_ms = live_table_now_ms(table);
+    if (table->state == LIVE_RESTS)
+        live_table_begin(table);
+}
+
+/* Results. */
+
+bool live_table_is_current(const struct live_table *table, int64_t *lag_ms)
+{
+    if (table->state != LIVE_FOLLOWS)
+        return false;
+    *lag_ms = follower_stats(table->follower).lag_ms;
+    return *lag_ms <= LIVE_MOST_LAG_MS;
+}
+
+void live_table_present(const struct live_table *table, struct source_present *out)
+{
+    static const char *const words[] = {[LIVE_RESTS] = "off",
+                                        [LIVE_BEGINS] = "starts",
+                                        [LIVE_FOLLOWS] = "live",
+                                        [LIVE_LOST] = "lost"};
+    *out = (struct source_present){.state = words[table->state], .why = ""};
+    if (table->follower)
+        out->lag_ms = follower_stats(table->follower).lag_ms;
+    bool lags = table->state == LIVE_FOLLOWS && out->lag_ms > LIVE_MOST_LAG_MS;
+    if (lags)
+        out->state = "lags";
+    if (lags || table->state == LIVE_LOST || table->state == LIVE_BEGINS)
+        out->why = table->why.text;
+}
+
+static int64_t live_table_settle_ms(const struct live_table *table, bool of_index)
+{
+    return table->context->settle_ms * (of_index ? INDEXES_SETTLE : 1);
+}
+
+bool live_table_may_store(const struct live_table *table, const char *index, int64_t since_ms)
+{
+    return table->state == LIVE_FOLLOWS &&
+           since_ms - live_table_settle_ms(table, index) >= table->history.from_ms;
+}
+
+/* The response may lack changes that came before it, so these are made again. It may also have a
+ * change that has not come yet; then it is undone until that one comes, which is within the lag. */
+struct live_replay {
+    struct live_query *query; /* NULL: of an item */
+    struct span key;
+    struct buf text; /* of an item that was changed */
+    bool is_changed, is_lost;
+};
+
+static void live_table_change_item(void *arg, const struct live_image *image)
+{
+    struct live_replay *replay = arg;
+    if (!span_equal(image->key, replay->key))
+        return;
+    replay->is_changed = true;
+    replay->is_lost = !image->after_known;
+    buf_truncate(&replay->text, 0);
+    buf_add_span(&replay->text, json_raw(image->after));
+}
+
+void live_table_store_item(struct live_table *table, struct span key, struct span text,
+                           int64_t since_ms)
+{
+    struct live_replay replay = {.key = key};
+    uint64_t hash = live_schema_hash(&table->schema, key);
+    live_history_replay(&table->history, since_ms - live_table_settle_ms(table, false), &hash,
+                        live_table_change_item, &replay);
+    if (!replay.is_lost && !replay.text.failed)
+        live_memory_store_item(table->memory, key,
+                               replay.is_changed ? buf_span(&replay.text) : text, since_ms);
+    buf_clean_up_secret(&replay.text);
+}
+
+static void live_table_change_query(void *arg, const struct live_image *image)
+{
+    struct live_replay *replay = arg;
+    if (!replay->is_lost)
+        replay->is_lost = !live_query_patch(replay->query, image);
+}
+
+void live_table_store_query(struct live_table *table, struct live_query *query, int64_t since_ms)
+{
+    struct live_replay replay = {.query = query};
+    bool of_index = query->index->name.size > 0;
+    live_history_replay(&table->history, since_ms - live_table_settle_ms(table, of_index), NULL,
+                        live_table_change_query, &replay);
+    if (replay.is_lost)
+        live_query_destroy(query);
+    else
+        live_memory_store_query(table->memory, query, since_ms);
+}
+
+void live_table_forget(struct live_table *table)
+{
+    if (table->memory)
+        live_memory_clear(table->memory);
+    live_history_restart(&table->history, live_table_now_ms(table));
+}

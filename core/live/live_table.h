@@ -1,0 +1,76 @@
+/* One table that is followed while it is read: its memory, and the state of its stream. */
+#ifndef DDBFS_CORE_LIVE_LIVE_TABLE_H
+#define DDBFS_CORE_LIVE_LIVE_TABLE_H
+
+#include "core/base/log.h"
+#include "core/live/live_history.h"
+#include "core/live/live_memory.h"
+#include "core/stream/follower.h"
+
+/*
+ *   RESTS ──▶ BEGINS ──▶ FOLLOWS ──▶ RESTS (not read for a while)
+ *     ▲          │          │
+ *     └── LOST ◀─┴──────────┘
+ */
+enum live_state {
+    LIVE_RESTS,   /* nothing is requested */
+    LIVE_BEGINS,  /* the shards are found, or read again after a gap */
+    LIVE_FOLLOWS, /* every change comes */
+    LIVE_LOST,    /* WHY: it begins again after a while */
+};
+
+/* What all tables of a source share. All of it is borrowed. */
+struct live_context {
+    struct loop *loop;
+    struct source *source;
+    struct payer *payer;   /* of the polls; may be NULL */
+    const struct log *log; /* may be NULL */
+    struct live_budget *budget;
+    int64_t settle_ms;                /* see struct live_options */
+    uint64_t requests, changes, gaps; /* so far */
+};
+
+struct live_table {
+    struct dict_node node; /* by its name */
+    struct live_context *context;
+    enum live_state state;
+    struct error why;          /* of LOST, and the last one of BEGINS */
+    struct follower *follower; /* owned; of BEGINS and FOLLOWS */
+    struct live_schema schema;
+    struct live_memory *memory; /* owned; NULL until the table is described */
+    struct live_history history;
+    bool was_late;            /* the lag was reported */
+    int64_t read_ms;          /* the last Read of the table */
+    struct loop_timer *timer; /* of all states but RESTS: the next look at the table */
+    char name[];
+};
+
+/* Its lag may not be greater where a result is used without a request. */
+enum { LIVE_MOST_LAG_MS = 2000 };
+
+struct live_table *live_table_new(struct live_context *context, const char *name);
+void live_table_destroy(struct live_table *table); /* NULL is fine */
+
+/* The table is read now: it is followed from here on. */
+void live_table_touch(struct live_table *table);
+
+/* Whether the memory shows the table as it was LAG_MS ago, which is little. */
+bool live_table_is_current(const struct live_table *table, int64_t *lag_ms);
+
+/* Fills in all of OUT. */
+void live_table_present(const struct live_table *table, struct source_present *out);
+
+/* Whether results of a Read of INDEX (NULL: the table) that was sent at SINCE_MS may be stored: no
+ * change is missing that they may lack. */
+bool live_table_may_store(const struct live_table *table, const char *index, int64_t since_ms);
+/* Stores the response to a Read that was sent at SINCE_MS; see live_memory_store_item. The caller
+ * has checked live_table_may_store. */
+void live_table_store_item(struct live_table *table, struct span key, struct span text,
+                           int64_t since_ms);
+/* Takes over QUERY. */
+void live_table_store_query(struct live_table *table, struct live_query *query, int64_t since_ms);
+
+/* Drops all that is stored; the table is followed on. */
+void live_table_forget(struct live_table *table);
+
+#endif

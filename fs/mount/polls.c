@@ -1,0 +1,86 @@
+#include "fs/mount/polls.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/sources.h"
+#include "fs/mount/account.h"
+
+enum { LINE_EACH_MS = 60 * 1000 };
+
+struct polls {
+    struct payer payer; /* first: a pointer to it is a pointer to this */
+    struct mount *mount;
+    struct account *account; /* owned; of the line that is written next; NULL: without memory */
+    struct loop_timer *timer;
+};
+
+static void polls_charge(struct payer *payer, const struct expense *expense)
+{
+    struct polls *polls = (struct polls *)payer;
+    if (polls->account)
+        payer_charge(&polls->account->payer, expense);
+}
+
+static void polls_release(struct payer *payer)
+{
+    free(payer);
+}
+
+static const struct payer_ops polls_ops = {.charge = polls_charge, .release = polls_release};
+
+static void polls_end_account(struct polls *polls)
+{
+    if (!polls->account)
+        return;
+    account_finish(polls->account, 0);
+    account_release(polls->account);
+    polls->account = NULL;
+}
+
+static void polls_begin_account(void *arg)
+{
+    struct polls *polls = arg;
+    polls_end_account(polls);
+    polls->account = account_new(polls->mount, getpid(), SPAN_LITERAL("(streams)"));
+    polls->timer =
+        loop_add_timer(polls->mount->app->loop, LINE_EACH_MS, polls_begin_account, polls);
+}
+
+static void polls_charge_cache(void *arg, size_t more, size_t less)
+{
+    cache_charge(((struct mount *)arg)->app->cache, more, less);
+}
+
+struct polls *polls_new(struct mount *mount)
+{
+    const struct options *options = mount->app->options;
+    struct polls *polls = calloc(1, sizeof *polls);
+    if (!polls)
+        return NULL;
+    polls->payer = (struct payer){.ops = &polls_ops, .references = 1};
+    polls->mount = mount;
+    polls_begin_account(polls);
+    sources_follow(mount->app->sources,
+                   &(struct sources_following){.all = options->live,
+                                               .most_bytes = (size_t)options->cache_bytes / 4,
+                                               .charge = polls_charge_cache,
+                                               .charge_arg = mount,
+                                               .payer = &polls->payer});
+    return polls;
+}
+
+void polls_leave_loop(struct polls *polls)
+{
+    if (!polls)
+        return;
+    loop_remove_timer(polls->timer);
+    polls->timer = NULL;
+    polls_end_account(polls);
+}
+
+void polls_destroy(struct polls *polls)
+{
+    if (polls)
+        payer_unref(&polls->payer);
+}
