@@ -51,11 +51,14 @@ static bool recording_is_plain(void *arg, struct span attribute)
     return !recording_is_secret(look->read, attribute);
 }
 
-/* Whether the results of a search, which are keys, have a secret. */
+/* Whether the results of a search, keys and the index's partition, have a secret. */
 static bool recording_is_secret_search(const struct read *read)
 {
     for (size_t i = 0; read->kind == READ_SIMILAR && i < read->attribute_count; i++)
         if (recording_is_secret(read, read->attributes[i]))
+            return true;
+    for (size_t i = 0; read->kind == READ_SIMILAR && i < read->where_count; i++)
+        if (recording_is_secret(read, read->where[i].attribute))
             return true;
     return false;
 }

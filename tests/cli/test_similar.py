@@ -218,6 +218,22 @@ def test_it_works_for_the_tables_of_a_map(mapped, server, two, cost):
     assert told["bound"]["descriptions"] == 1 and told["bound"]["searches"] == 1
 
 
+def test_a_recording_has_no_secret_of_a_search(mapped, server, two, tmp_path):
+    """The partition of an index comes with each result, and it is a secret here."""
+    stored = {**vectors.document(4), "lang": {"S": "a-secret-language"}}
+    vectors.send(server.url, "PutItem", {"TableName": two, "Item": stored})
+    open_file, secret_file = tmp_path / "open.ddb", tmp_path / "secret.ddb"
+    declared = json.loads(json.dumps(MAP))
+    declared["tables"]["docs"] |= {"table": two.removeprefix("any-"), "secret": ["lang"]}
+    secret_map = tmp_path / "secret.json"
+    secret_map.write_text(json.dumps(declared), "utf-8")
+    path = "/any/docs/doc/1/4@similar:by-lang/3"
+    mapped("ls", "--record", open_file, path)
+    assert b"a-secret-language" in open_file.read_bytes()
+    mapped("--map", secret_map, "ls", "--record", secret_file, path)
+    assert b"a-secret-language" not in secret_file.read_bytes()
+
+
 def test_policy_grants_searches_when_asked(mapped, two):
     granted = json.loads(mapped("policy", "--similar").text)["Statement"]
     searches = [each for each in granted if "dynamodb:SearchVectors" in each["Action"]]
