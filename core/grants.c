@@ -8,8 +8,9 @@
 #include "core/map/map.h"
 #include "core/plan/plan.h"
 
-/* The operations that are granted on one resource. Each operation that reads no items has a grant
- * of its own, and so has a Scan: a user removes it by removing one statement. */
+/* The operations that are granted on one resource. Those that read items share a grant, and those
+ * of streams another one. Each other operation has a grant of its own, and so has a Scan: a user
+ * removes it by removing one statement. */
 struct policy_grant {
     char *resource; /* owned */
     unsigned ops;   /* bits, 1 << enum dynamo_op */
@@ -34,7 +35,9 @@ static void grants_clean_up_policy(struct policy *policy)
 static void grants_add(struct policy *policy, enum dynamo_op op, struct span resource)
 {
     unsigned items = 1u << DYNAMO_GET_ITEM | 1u << DYNAMO_BATCH_GET_ITEM | 1u << DYNAMO_QUERY;
-    unsigned alike = items & 1u << op ? items : 1u << op;
+    unsigned streams =
+        1u << DYNAMO_DESCRIBE_STREAM | 1u << DYNAMO_GET_SHARD_ITERATOR | 1u << DYNAMO_GET_RECORDS;
+    unsigned alike = items & 1u << op ? items : streams & 1u << op ? streams : 1u << op;
     for (size_t i = 0; i < policy->count; i++)
         if ((policy->grants[i].ops & alike) && span_is(resource, policy->grants[i].resource)) {
             policy->grants[i].ops |= 1u << op;
@@ -132,6 +135,20 @@ static void grants_grant(struct granted *granted, enum dynamo_op op, const struc
     granted->policy->failed |= name.failed || arn.failed;
 }
 
+/* Its operations have the streams of a table as their resources, and not the table. */
+static void grants_grant_streams(struct granted *granted, const struct model *table)
+{
+    static const enum dynamo_op ops[] = {DYNAMO_DESCRIBE_STREAM, DYNAMO_GET_SHARD_ITERATOR,
+                                         DYNAMO_GET_RECORDS};
+    CLEAN_UP(buf_clean_up) struct buf name = {0}, arn = {0};
+    buf_printf(&name, "%s%s", buf_text(&granted->prefix), table->base_name);
+    arn_write(&arn, buf_text(&granted->region), buf_text(&granted->account), buf_text(&name), NULL);
+    buf_add_text(&arn, "/stream/*");
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        grants_add(granted->policy, ops[i], buf_span(&arn));
+    granted->policy->failed |= name.failed || arn.failed;
+}
+
 static void grants_grant_table(struct granted *granted, const struct model *table, bool similar)
 {
     struct plan_operations needed;
@@ -160,7 +177,7 @@ static void grants_grant_all_tables(struct granted *granted, bool scan)
         if (dynamo_op_is_of_account((enum dynamo_op)op))
             grants_grant(granted, (enum dynamo_op)op, NULL, NULL);
         else if (op != DYNAMO_SCAN || scan)
-            grants_add(granted->policy, (enum dynamo_op)op, buf_span(&any));
+            grants_add(granted->policy, dynamo_op_permission((enum dynamo_op)op), buf_span(&any));
     granted->policy->failed |= any.failed;
 }
 
@@ -185,8 +202,11 @@ bool grants_write(struct sources *sources, const struct map *map, const char *en
             continue;
         sources_locate(sources, each, &granted.region, &granted.account);
         format_expand(&each->prefix, &values, &granted.prefix);
-        for (size_t i = 0; i < map->model_count; i++)
+        for (size_t i = 0; i < map->model_count; i++) {
             grants_grant_table(&granted, map->models[i], more->similar);
+            if (more->live || each->live)
+                grants_grant_streams(&granted, map->models[i]);
+        }
         /* Environments with a parameter are found by the names of the tables. */
         if (!format_is_literal(&each->name))
             grants_grant(&granted, DYNAMO_LIST_TABLES, NULL, NULL);

@@ -468,6 +468,20 @@ static void snapshots_write_origin(void *arg, const struct place *place, struct 
     free(table);
 }
 
+static bool snapshots_find_state(void *arg, const struct place *place, int64_t *at_ms)
+{
+    const struct open_files *files =
+        snapshots_have(arg, place)
+            ? snapshots_find_files(arg, place->environment, place->is_past, NULL)
+            : NULL;
+    char *table = files && !files->replay ? place_table_name(place) : NULL;
+    bool found =
+        table && snapshot_store_find_state(files->store, table,
+                                           place->is_past ? place->at_ms : INT64_MAX, at_ms);
+    free(table);
+    return found;
+}
+
 struct snapshots *snapshots_new(const struct snapshots_options *options)
 {
     struct snapshots *snapshots = calloc(1, sizeof *snapshots);
@@ -478,7 +492,8 @@ struct snapshots *snapshots_new(const struct snapshots_options *options)
                                           .is_snapshot = snapshots_is_snapshot,
                                           .is_recording = snapshots_is_recording,
                                           .list = snapshots_list,
-                                          .write_origin = snapshots_write_origin};
+                                          .write_origin = snapshots_write_origin,
+                                          .find_state = snapshots_find_state};
     return snapshots;
 }
 

@@ -55,6 +55,9 @@ bool retry_is_throttle(const char *code)
         "TransactionInProgressException",
         "BandwidthLimitExceeded",
         "SlowDown",
+        /* of an item of a canceled transaction */
+        "ThrottlingError",
+        "ProvisionedThroughputExceeded",
     };
     return retry_has_code(code, codes, sizeof codes / sizeof codes[0]);
 }

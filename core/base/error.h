@@ -47,6 +47,8 @@ struct error {
     bool unsigned_yet;     /* of ERROR_TIMED_OUT: no credentials came, and no request was sent */
     int http_status;       /* 0 without a response */
     int ttl_left_ms;       /* of ERROR_NOT_FOUND: how long it is valid; 0: not known */
+    unsigned part;         /* of a request for several items: the number of the item that failed,
+                            * from 1 on; 0: not known, or all */
     const char *operation; /* of the request, such as "Query"; static, or NULL */
     char table[256];       /* of the request; "" without one */
     char index[256];

@@ -421,7 +421,7 @@ static void equal_command_write_query(const struct equal_command *command, struc
 {
     const struct plan *plan = command->plan;
     CLEAN_UP(buf_clean_up) struct buf sift = {0}, choose = {0};
-    bool keys = plan->reads_again && plan->kind != PLAN_SEARCH;
+    bool keys = (plan->reads_again && plan->kind != PLAN_SEARCH) || command->keys_alone;
     bool counts = !keys && plan->counts;
     bool bare = !keys && !counts && plan->kind == PLAN_FIND && plan->attribute.size > 0;
     equal_command_write_sift(&sift, command);
@@ -531,4 +531,64 @@ void equal_command_write(const struct equal_command *command, struct buf *out)
     equal_command_write_steps(command, out);
     buf_add_text(out, ") && ");
     command->source->write_command(plan->search, &how, out);
+}
+
+/* Appends the jq filter from an element of the responses to the output of COMMAND. */
+static void equal_command_write_part(const struct equal_command *command, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf sift = {0};
+    equal_command_write_recheck(command->plan, &sift);
+    if (sift.size)
+        buf_printf(out, "[.Item // empty] | %s | .[0] // empty", buf_text(&sift));
+    else
+        buf_add_text(out, ".Item // empty");
+    if (command->plan->attribute.size)
+        equal_command_write_bare(out, command->plan->attribute);
+    out->failed = out->failed || sift.failed;
+}
+
+/* Appends the assignments of the keys that READ lacks, and fills KEYS, whose texts are in ARENA. */
+static void equal_command_write_keys(const struct equal_command *commands, const size_t *part_of,
+                                     size_t count, struct arena *arena, const char **keys,
+                                     struct buf *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        struct equal_command command = commands[i];
+        if (command.plan->kind == PLAN_KEY)
+            continue;
+        buf_printf(out, "key%zu=$(", i + 1);
+        command.keys_alone = true;
+        equal_command_write_query(&command, out);
+        buf_add_text(out, "); ");
+        buf_printf(&name, "\"$key%zu\"", i + 1);
+        keys[part_of[i] - 1] = arena_text(arena, buf_span(&name));
+        out->failed = out->failed || name.failed;
+    }
+    out->failed = out->failed || arena->failed;
+}
+
+void equal_command_write_together(const struct equal_command *commands, const size_t *part_of,
+                                  size_t count, const struct read *read, struct buf *out)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    CLEAN_UP(buf_clean_up) struct buf choose = {0};
+    const char *keys[READ_MAX_KEYS] = {NULL};
+    bool has_bare = false;
+    for (size_t i = 0; i < count; i++)
+        if (commands[i].plan->kind == PLAN_SEARCH)
+            return;
+    equal_command_write_keys(commands, part_of, count, &arena, keys, out);
+    for (size_t i = 0; i < count; i++) {
+        buf_printf(&choose, "%s(.[%zu] | ", i ? ", " : "", part_of[i] - 1);
+        equal_command_write_part(&commands[i], &choose);
+        buf_add_char(&choose, ')');
+        has_bare = has_bare || commands[i].plan->attribute.size > 0;
+    }
+    struct source_command how = {.options = commands[0].options,
+                                 .keys = keys,
+                                 .choose = buf_text(&choose),
+                                 .flags = has_bare ? "-rc" : "-c"};
+    commands[0].source->write_command(read, &how, out);
+    out->failed = out->failed || choose.failed;
 }

@@ -11,10 +11,11 @@
 #include "core/source/table_description.h"
 
 /* The bounds of a response. The service bounds the size of items: 400 KB for one, 1 MB for a page
- * of a Query (and the item that passes it), 16 MB for a batch. JSON is longer: an escaped byte
- * takes six, an empty text in a list counts as one byte and takes nine ({"S":""},). No item takes
- * more than ten times its size. A batch of more than four times its size is refused, to bound
- * memory. So is a response of more values than MOST_VALUES: each takes 16 bytes beside the text. */
+ * of a Query (and the item that passes it), 16 MB for a batch, 4 MB for a transaction. JSON is
+ * longer: an escaped byte takes six, an empty text in a list counts as one byte and takes nine
+ * ({"S":""},). No item takes more than ten times its size. A batch of more than four times its size
+ * is refused, to bound memory. So is a response of more values than MOST_VALUES: each takes 16
+ * bytes beside the text. */
 enum {
     KB = 1024,
     MB = 1024 * 1024,
@@ -22,6 +23,7 @@ enum {
     MOST_JSON = 10,
     BATCH_SIZE = 16 * MB,
     BATCH_JSON = 4,
+    TOGETHER_SIZE = 4 * MB,
     MOST_VALUES = 8 * MB,
     BESIDES = MB, /* all but items: a position, unprocessed keys, consumed capacity */
     MAX_TABLE = 4 * MB,
@@ -39,11 +41,15 @@ size_t answer_limit(const struct sent_request *sent)
 {
     size_t batch = (size_t)BATCH_SIZE * BATCH_JSON;
     size_t items = (size_t)ITEM_SIZE * MOST_JSON * sent->read->key_count;
+    size_t together = (size_t)TOGETHER_SIZE * MOST_JSON;
+    size_t parts = (size_t)ITEM_SIZE * MOST_JSON * sent->read->part_count;
     switch (sent->op) {
     case DYNAMO_GET_ITEM:
         return (size_t)ITEM_SIZE * MOST_JSON + BESIDES;
     case DYNAMO_BATCH_GET_ITEM:
         return (items < batch ? items : batch) + BESIDES;
+    case DYNAMO_TRANSACT_GET_ITEMS:
+        return (parts < together ? parts : together) + BESIDES;
     case DYNAMO_QUERY:
     case DYNAMO_SCAN:
         return (size_t)(MB + ITEM_SIZE) * MOST_JSON + BESIDES;
@@ -216,6 +222,26 @@ static bool answer_read_item(struct answer *answer, struct json root)
     if (answer->items)
         answer->items[answer->item_count++] = item;
     return answer_is_item(item);
+}
+
+/* One element for each part, in their order: an object with the item, or an empty one. Another
+ * member, or another number of elements, proves nothing. */
+static bool answer_read_together(struct answer *answer, const struct read *read, struct json root)
+{
+    struct json responses = json_member(root, "Responses");
+    if (!json_is(responses, JSON_ARRAY) || json_count(responses) != read->part_count)
+        return false;
+    answer->items = arena_array(&answer->arena, read->part_count, sizeof *answer->items);
+    if (!answer->items)
+        return true;
+    for (struct json each = json_first(responses); json_present(each); each = json_next(each)) {
+        struct json item = json_member(each, "Item");
+        if (!json_is(each, JSON_OBJECT) || json_count(each) != json_present(item) ||
+            (json_present(item) && !answer_is_item(item)))
+            return false;
+        answer->items[answer->item_count++] = item;
+    }
+    return true;
 }
 
 /* The member of the requested table; or absent. OK is false if another table has one.
@@ -394,7 +420,7 @@ static bool answer_read_found(struct answer *answer, struct json root)
 }
 
 /* The shards of another stream must not pass for this one's. A page without shards is valid: a
- * stream may have none yet. */
+ * stream may have no shard yet. */
 static bool answer_read_stream(struct answer *answer, const struct read *read, struct json root)
 {
     struct json stream = json_member(root, "StreamDescription");
@@ -420,6 +446,8 @@ static bool answer_read_content(struct answer *answer, const struct sent_request
         return answer_read_item(answer, root);
     case DYNAMO_BATCH_GET_ITEM:
         return answer_read_batch(answer, read, root);
+    case DYNAMO_TRANSACT_GET_ITEMS:
+        return answer_read_together(answer, read, root);
     case DYNAMO_QUERY:
     case DYNAMO_SCAN:
         return read->counts ? answer_count_items(answer, read, root)
@@ -447,16 +475,29 @@ static bool answer_read_content(struct answer *answer, const struct sent_request
     return false;
 }
 
-/* One object, or for a batch an array of them. False if the number is invalid. */
+static bool answer_add_capacity(struct answer *answer, struct json consumed)
+{
+    double units;
+    struct json told = json_member(consumed, "CapacityUnits");
+    if (!json_present(told))
+        return true;
+    if (!json_read_double(told, &units) || units < 0)
+        return false;
+    answer->capacity = units + (answer->capacity >= 0 ? answer->capacity : 0);
+    return true;
+}
+
+/* One object; for a batch or a transaction an array with one for each table. False if a number is
+ * invalid. */
 static bool answer_read_capacity(struct answer *answer, struct json root)
 {
     struct json consumed = json_member(root, "ConsumedCapacity");
-    if (json_is(consumed, JSON_ARRAY))
-        consumed = json_first(consumed);
-    struct json units = json_member(consumed, "CapacityUnits");
-    if (!json_present(units))
-        return true;
-    return json_read_double(units, &answer->capacity) && answer->capacity >= 0;
+    if (!json_is(consumed, JSON_ARRAY))
+        return answer_add_capacity(answer, consumed);
+    for (struct json each = json_first(consumed); json_present(each); each = json_next(each))
+        if (!answer_add_capacity(answer, each))
+            return false;
+    return true;
 }
 
 /* A search consumes bytes, and no RCU. False if the number is invalid. */

@@ -15,7 +15,7 @@ struct answer {
     struct buf body;         /* the JSON, inflated */
     struct json_doc doc;
     struct arena arena; /* of all below */
-    struct json *items;
+    struct json *items; /* of a transaction one for each part, absent if it is not found */
     size_t item_count;
     uint64_t counted;   /* see struct page */
     size_t scanned;     /* items that were read before the filter */

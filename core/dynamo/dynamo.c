@@ -9,6 +9,7 @@
 #include "core/dynamo/hedge.h"
 #include "core/dynamo/inventory.h"
 #include "core/dynamo/next_page.h"
+#include "core/dynamo/refusal.h"
 #include "core/dynamo/request.h"
 #include "core/dynamo/request_print.h"
 #include "core/dynamo/verify.h"
@@ -24,6 +25,8 @@ enum {
     PAGE_BYTES = 1 << 20,
     ITEM_BYTES = 400 * 1024,
     BATCH_BYTES = 16 << 20,
+    TOGETHER_BYTES = 4 << 20,
+    TOGETHER_STEP_UNITS = 2, /* of a transaction, which reads each item twice, consistently */
     ITEM_STEPS = ITEM_BYTES / STEP_BYTES,
 
     WEIGHTS = 64, /* tables and indexes whose items' sizes are stored */
@@ -96,13 +99,15 @@ struct dynamo_call {
     struct answer *answer; /* owned; the last one, until it is delivered */
     int64_t age_ms;        /* the time that the page waited before it was wanted */
     unsigned requests;
-    unsigned lost;   /* requests for it that failed before it was wanted */
-    double capacity; /* < 0: no response has stated any */
-    double doubted;  /* the most that requests without a stated consumption took beside */
-    unsigned paid;   /* retry tokens of the last round that brought no item */
-    size_t unasked;  /* keys of a batch that are unprocessed */
-    size_t waiting;  /* of these, those of no request yet, because the payer has too little left */
-    bool is_full;    /* the last response was full: its unprocessed keys were not throttled */
+    unsigned lost;      /* requests for it that failed before it was wanted */
+    double capacity;    /* < 0: no response has stated any */
+    double doubted;     /* the most that requests without a stated consumption took beside */
+    double most;        /* RCU that the last request consumes at most */
+    unsigned conflicts; /* in which transactions ended */
+    unsigned paid;      /* retry tokens of the last round that brought no item */
+    size_t unasked;     /* keys of a batch that are unprocessed */
+    size_t waiting; /* of these, those of no request yet, because the payer has too little left */
+    bool is_full;   /* the last response was full: its unprocessed keys were not throttled */
 };
 
 static struct dynamo *dynamo_of(const struct dynamo_call *call)
@@ -168,6 +173,16 @@ static struct outlay dynamo_estimate_keys(struct dynamo *dynamo, const struct re
                            .least = (double)count * step,
                            .most = dynamo_most_of_keys(count, step),
                            .limit = (uint32_t)count};
+}
+
+/* All items of a transaction, whatever the payer has left. */
+static struct outlay dynamo_estimate_together(const struct read *read)
+{
+    double count = (double)read->part_count;
+    double each = count * ITEM_STEPS, whole = (double)TOGETHER_BYTES / STEP_BYTES + count;
+    return (struct outlay){.units = TOGETHER_STEP_UNITS * count,
+                           .least = TOGETHER_STEP_UNITS * count,
+                           .most = TOGETHER_STEP_UNITS * (each < whole ? each : whole)};
 }
 
 /* A page of COUNT entries (0: no limit). If half of LEFT does not pay for any page, the page has as
@@ -262,13 +277,24 @@ static const char *dynamo_inventory_of(const struct dynamo_call *call, const str
     return strcmp(err->code, "ResourceNotFoundException") == 0 ? NULL : call->base.read->table;
 }
 
+/* The table that ERR is about; "" if it is one of several. */
+static const char *dynamo_table_of(const struct read *read, const struct error *err)
+{
+    if (err->part > 0 && err->part <= read->part_count)
+        return read->parts[err->part - 1]->table;
+    for (size_t i = 1; i < read->part_count; i++)
+        if (strcmp(read->parts[i]->table, read->table) != 0)
+            return "";
+    return read->table;
+}
+
 static void dynamo_on_diagnosis(void *arg)
 {
     struct dynamo_call *call = arg;
     const struct read *read = call->base.read;
     const char *table = dynamo_inventory_of(call, &call->why);
-    inventory_report(dynamo_of(call)->inventory, table, table ? read->index : read->table,
-                     &call->why);
+    inventory_report(dynamo_of(call)->inventory, table,
+                     table ? read->index : dynamo_table_of(read, &call->why), &call->why);
     dynamo_report_failure(call, &call->why);
 }
 
@@ -281,7 +307,7 @@ static void dynamo_fail(struct dynamo_call *call, const struct error *err)
     *why = *err;
     why->operation = dynamo_op_name(call->sent.op);
     if (call->sent.op != DYNAMO_LIST_TABLES)
-        printable_copy(why->table, sizeof why->table, span_text(read->table), "");
+        printable_copy(why->table, sizeof why->table, span_text(dynamo_table_of(read, err)), "");
     printable_copy(why->index, sizeof why->index, span_text(read->index), "");
     bool searches = call->sent.op == DYNAMO_SEARCH_VECTORS; /* its error is complete */
     if (why->kind != ERROR_NO_TABLE || searches)
@@ -303,6 +329,14 @@ static void dynamo_clean_up_owner(struct page_owner **owner)
 {
     if (*owner)
         (*owner)->release(*owner);
+}
+
+static size_t dynamo_count_items(const struct answer *answer)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < answer->item_count; i++)
+        count += json_present(answer->items[i]);
+    return count;
 }
 
 /* Delivers the page. Its memory is not the call's any more: FN may end the call or request the next
@@ -340,7 +374,8 @@ static void dynamo_deliver(struct dynamo_call *call)
     call->answer = NULL;
     stats->pages += is_list;
     if (!is_of_stream)
-        *(is_list ? &stats->listed : &stats->fetched) += answer->item_count + answer->counted;
+        *(is_list ? &stats->listed : &stats->fetched) +=
+            dynamo_count_items(answer) + answer->counted;
     if (call->resume.failed)
         dynamo_fail_without_memory(call);
     else
@@ -379,6 +414,30 @@ static bool dynamo_retry_round(struct dynamo_call *call)
         return true;
     retry_refund(call->retry, call->paid);
     return false;
+}
+
+/* A transaction that met another request's write is repeated until the deadline, each time after a
+ * longer delay. No quota pays for it: the service has not failed. ERR is stored, for the case that
+ * the deadline passes. False if it is not repeated. */
+static bool dynamo_retry_conflict(struct dynamo_call *call, const struct error *err, unsigned tries)
+{
+    if (strcmp(err->code, REFUSAL_CONFLICT_CODE) != 0)
+        return false;
+    call->doubted += tries * call->most;
+    call->conflicts++;
+    call->why = *err;
+    return !call->base.read->once &&
+           dynamo_wait_for_round(call, retry_backoff_ms(call->retry, false, call->conflicts));
+}
+
+/* ERR counts the requests of its exchange. If conflicts came before, theirs are counted, too, and a
+ * deadline that passes is the end of the last one. */
+static void dynamo_fail_after(struct dynamo_call *call, const struct error *err)
+{
+    struct error why = call->conflicts > 0 && err->kind == ERROR_TIMED_OUT ? call->why : *err;
+    if (call->conflicts > 0 && call->requests > 1)
+        error_add(&why, " (%u requests in all)", call->requests);
+    dynamo_fail(call, &why);
 }
 
 static void dynamo_fail_unprocessed(struct dynamo_call *call)
@@ -489,10 +548,10 @@ static void dynamo_on_answer(void *arg, struct answer *answer, const struct erro
     }
     call->exchange = NULL;
     call->requests += tries;
-    if (err)
-        dynamo_fail(call, err);
-    else
+    if (!err)
         dynamo_take_answer(call, answer);
+    else if (!dynamo_retry_conflict(call, err, tries))
+        dynamo_fail_after(call, err);
 }
 
 static void dynamo_on_refusal(void *arg)
@@ -514,6 +573,8 @@ static struct outlay dynamo_estimate(struct dynamo_call *call)
     case DYNAMO_GET_ITEM:
     case DYNAMO_BATCH_GET_ITEM:
         return dynamo_estimate_keys(dynamo, call->base.read, call->unasked, left);
+    case DYNAMO_TRANSACT_GET_ITEMS:
+        return dynamo_estimate_together(call->base.read);
     default:
         return (struct outlay){0}; /* it consumes nothing */
     }
@@ -555,7 +616,9 @@ static struct hedged *dynamo_send(struct dynamo_call *call, const struct outlay 
         .payer = call->base.payer,
         .set_aside = outlay->most,
         .expected = outlay->units,
-        .most_tries = retries_left(call->base.read, retry_attempts(call->retry), sent),
+        /* a round after a conflict is no retry */
+        .most_tries =
+            retries_left(call->base.read, retry_attempts(call->retry), call->conflicts ? 0 : sent),
         .deadline_at_ms = deadline_at_ms,
     };
     return hedged_start(&dynamo->hedging, &dynamo->link, &request, dynamo_on_answer, call);
@@ -592,6 +655,7 @@ static bool dynamo_request(struct dynamo_call *call)
     case PAYER_AGREES:
         break;
     }
+    call->most = outlay.most;
     if (call->sent.op == DYNAMO_BATCH_GET_ITEM) {
         dynamo_choose_keys(call, outlay.limit);
     } else if (call->sent.op !=
@@ -684,6 +748,7 @@ static bool dynamo_begin_page(struct dynamo_call *call)
     call->capacity = -1;
     call->age_ms = 0;
     call->doubted = 0;
+    call->conflicts = 0;
     call->paid = 0;
     if (call->ahead.is_begun && dynamo_turn_to_ahead(call))
         return true;

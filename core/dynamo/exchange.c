@@ -5,6 +5,7 @@
 
 #include "core/base/printable.h"
 #include "core/base/quantity.h"
+#include "core/dynamo/refusal.h"
 
 struct exchange {
     struct exchange_link *link;
@@ -81,9 +82,10 @@ static void exchange_log(const struct exchange *exchange, const struct answer *a
         return;
     bool has_table = exchange->sent->op != DYNAMO_LIST_TABLES;
     char what[640], table[288] = "", index[288] = ""; /* 255 bytes, but a user may type more */
-    CLEAN_UP(buf_clean_up) struct buf capacity = {0};
+    CLEAN_UP(buf_clean_up) struct buf capacity = {0}, tables = {0};
+    read_write_tables(read, ",", &tables);
     if (has_table)
-        printable_copy(table, sizeof table, span_text(read->table), PRINTABLE_WORD);
+        printable_copy(table, sizeof table, buf_span(&tables), PRINTABLE_WORD);
     if (read->index)
         printable_copy(index, sizeof index, span_text(read->index), PRINTABLE_WORD);
     snprintf(what, sizeof what, "%s%s%s%s%s", dynamo_op_name(exchange->sent->op),
@@ -117,11 +119,28 @@ static void exchange_add_search(const struct exchange *exchange, const struct an
         spent->unstated_searches = 1;
 }
 
-/* Whether a request that failed with ERR may have consumed units. A refused request has not. */
+/* Whether a request that failed with ERR may have consumed units. A refused request has not, but a
+ * transaction may be canceled after some items were read. */
 static bool exchange_may_have_read(const struct error *err)
 {
-    return err->http_status == 200 ||
+    return err->http_status == 200 || refusal_is_cancellation(err) ||
            (err->http_status == 0 && (err->kind == ERROR_TIMED_OUT || err->kind == ERROR_RESET));
+}
+
+/* The parts of a transaction are charged in equal shares. The first one counts the request. */
+static void exchange_charge_parts(const struct exchange *exchange, struct expense expense)
+{
+    const struct read *read = exchange->sent->read;
+    double count = (double)read->part_count;
+    expense.spent.units /= count;
+    expense.spent.doubted /= count;
+    expense.expected /= count;
+    for (size_t i = 0; i < read->part_count; i++) {
+        expense.table = read->parts[i]->table;
+        expense.pattern = read->parts[i]->pattern;
+        payer_charge(exchange->payer, &expense);
+        expense.requests = 0;
+    }
 }
 
 /* Charges the request, which is over. STATED: the units of its response; < 0: not stated.
@@ -147,7 +166,10 @@ static struct spent exchange_charge(struct exchange *exchange, enum expense_end 
     exchange_add_search(exchange, answer, is_doubted, &expense.spent);
     exchange->is_sent = false;
     spent_add(&exchange->link->stats.spent, &expense.spent);
-    payer_charge(exchange->payer, &expense);
+    if (read->part_count > 0)
+        exchange_charge_parts(exchange, expense);
+    else
+        payer_charge(exchange->payer, &expense);
     return expense.spent;
 }
 

@@ -32,8 +32,15 @@ const char *dynamo_op_name(enum dynamo_op op)
         return "GetShardIterator";
     case DYNAMO_GET_RECORDS:
         return "GetRecords";
+    case DYNAMO_TRANSACT_GET_ITEMS:
+        return "TransactGetItems";
     }
     return "";
+}
+
+enum dynamo_op dynamo_op_permission(enum dynamo_op op)
+{
+    return op == DYNAMO_TRANSACT_GET_ITEMS ? DYNAMO_GET_ITEM : op;
 }
 
 bool dynamo_op_is_of_account(enum dynamo_op op)
@@ -72,6 +79,8 @@ enum dynamo_op request_op(const struct read *read)
         return DYNAMO_GET_SHARD_ITERATOR;
     case READ_CHANGES:
         return DYNAMO_GET_RECORDS;
+    case READ_TOGETHER:
+        return DYNAMO_TRANSACT_GET_ITEMS;
     case READ_TABLE:
         break;
     }
@@ -299,8 +308,44 @@ static void request_write_names(const struct aliases *aliases, struct buf *out)
     json_writer_end(&json);
 }
 
+static void request_add_expressions(const struct request *request, struct json_writer *json);
+
+/* Writes the items of a transaction, each with a projection of its own. There is no ConsistentRead:
+ * a transaction is consistent. */
+static bool request_write_parts(struct request *request, const struct read *read,
+                                const char *const *keys)
+{
+    struct json_writer json = json_writer_to(&request->keys);
+    bool ok = true;
+    json_writer_begin_array(&json, NULL, JSON_TIGHT);
+    for (size_t i = 0; ok && i < read->part_count; i++) {
+        CLEAN_UP(request_clean_up) struct request part;
+        ok = request_init(&part, read->parts[i]);
+        part.consistent = false;
+        json_writer_begin_object(&json, NULL, JSON_TIGHT);
+        json_writer_begin_object(&json, "Get", JSON_TIGHT);
+        json_writer_add_text(&json, "TableName", part.table);
+        json_writer_add_raw(&json, "Key",
+                            keys && keys[i] ? span_text(keys[i]) : buf_span(&part.keys));
+        request_add_expressions(&part, &json);
+        json_writer_end(&json);
+        json_writer_end(&json);
+    }
+    json_writer_end(&json);
+    return ok && !request->keys.failed;
+}
+
+bool request_init_together(struct request *request, const struct read *read,
+                           const char *const *keys)
+{
+    *request = (struct request){.op = DYNAMO_TRANSACT_GET_ITEMS};
+    return request_write_parts(request, read, keys);
+}
+
 bool request_init(struct request *request, const struct read *read)
 {
+    if (read->kind == READ_TOGETHER)
+        return request_init_together(request, read, NULL);
     size_t most = request_count_names(read->where, read->where_count) +
                   request_count_names(read->filter, read->filter_count) + read->attribute_count +
                   read->sort_count + KEY_MAX_BASE_ATTRIBUTES;
@@ -348,8 +393,8 @@ void request_clean_up(struct request *request)
     buf_clean_up(&request->values);
 }
 
-/* The common members of GetItem, Query, Scan and each table of a BatchGetItem.
- */
+/* The common members of GetItem, Query, Scan, each table of a BatchGetItem and
+ * each item of a TransactGetItems. */
 static void request_add_expressions(const struct request *request, struct json_writer *json)
 {
     if (request->key_condition.size)
@@ -413,6 +458,12 @@ static void request_write_stream(const struct request *request, struct span resu
     }
 }
 
+/* Whether it reads items, which consumes capacity. */
+static bool request_consumes(enum dynamo_op op)
+{
+    return op <= DYNAMO_SEARCH_VECTORS || op == DYNAMO_TRANSACT_GET_ITEMS;
+}
+
 bool request_write(const struct request *request, struct span resume, struct buf *out)
 {
     struct json_writer json = json_writer_to(out);
@@ -460,6 +511,9 @@ bool request_write(const struct request *request, struct span resume, struct buf
     case DYNAMO_DESCRIBE_TIME_TO_LIVE:
     case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
         break;
+    case DYNAMO_TRANSACT_GET_ITEMS:
+        json_writer_add_raw(&json, "TransactItems", buf_span(&request->keys));
+        break;
     case DYNAMO_LIST_TABLES:
         if (resume.size)
             json_writer_add_raw(&json, "ExclusiveStartTableName", resume);
@@ -475,7 +529,7 @@ bool request_write(const struct request *request, struct span resume, struct buf
         request_write_stream(request, resume, &json);
         break;
     }
-    if (request->op <= DYNAMO_SEARCH_VECTORS) /* it reads items, which consumes capacity */
+    if (request_consumes(request->op))
         json_writer_add_text(&json, "ReturnConsumedCapacity", "TOTAL");
     json_writer_end(&json);
     return !out->failed;

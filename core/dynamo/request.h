@@ -1,4 +1,4 @@
-/* A Read as a request of DynamoDB: one of thirteen operations with its expressions.
+/* A Read as a request of DynamoDB: one of fourteen operations with its expressions.
  * The JSON body and the printed command (core/dynamo/request_print.h) are made
  * of the same expressions. */
 #ifndef DDBFS_CORE_DYNAMO_REQUEST_H
@@ -24,11 +24,16 @@ enum dynamo_op {
     DYNAMO_DESCRIBE_STREAM,
     DYNAMO_GET_SHARD_ITERATOR,
     DYNAMO_GET_RECORDS,
+    DYNAMO_TRANSACT_GET_ITEMS,
 };
-enum { DYNAMO_OPS = DYNAMO_GET_RECORDS + 1 };
+enum { DYNAMO_OPS = DYNAMO_TRANSACT_GET_ITEMS + 1 };
 
 /* The operation's name in the protocol. */
 const char *dynamo_op_name(enum dynamo_op op);
+
+/* The operation whose permission it needs: itself, except that a transaction needs those of its
+ * parts. */
+enum dynamo_op dynamo_op_permission(enum dynamo_op op);
 
 /* Whether an access policy can grant it on "*" alone, and on no table. */
 bool dynamo_op_is_of_account(enum dynamo_op op);
@@ -59,10 +64,11 @@ struct sent_request {
 /* The parts of a request. Empty texts are left out of the body. */
 struct request {
     enum dynamo_op op;
-    const char *table;                /* borrowed from the Read; NULL if the operation has none */
+    const char *table; /* borrowed from the Read; NULL if the operation names no table */
     const struct read_stream *stream; /* likewise; of an operation of streams */
     const char *index;                /* likewise; NULL: the table itself */
-    struct buf keys;                  /* JSON: the key of a GetItem, the array of a BatchGetItem */
+    struct buf keys;                  /* JSON: the key of a GetItem, the array of a BatchGetItem; of
+                                       * a TransactGetItems the array of its items */
     struct buf key_condition;         /* expressions. Each attribute is an alias, because many
                                        * names are reserved words or have dots and dashes */
     struct buf filter;
@@ -82,6 +88,10 @@ struct request {
 /* READ must outlive the request, which is to be cleaned up in either case.
  * False when memory ran out. */
 bool request_init(struct request *request, const struct read *read);
+/* The same of a READ_TOGETHER whose keys may be unknown: KEYS has for each part a JSON text in
+ * place of its key, or NULL. */
+bool request_init_together(struct request *request, const struct read *read,
+                           const char *const *keys);
 void request_clean_up(struct request *request);
 
 /* The protocol's word for a place in a shard. */

@@ -83,17 +83,44 @@ static void request_print_add_stream(struct buf *out, const struct request *requ
         request_print_add_text(out, "--sequence-number", stream->sequence);
 }
 
+/* The items of a transaction are one word. A key that the Read lacks is the shell's, between the
+ * quoted pieces. */
+static void request_print_add_parts(struct buf *out, const struct read *read,
+                                    const struct source_command *how)
+{
+    static const char hole[] = "\x01"; /* JSON escapes such a character */
+    const char *keys[READ_MAX_KEYS] = {NULL};
+    CLEAN_UP(request_clean_up) struct request request;
+    CLEAN_UP(buf_clean_up) struct buf ascii = {0};
+    for (size_t i = 0; how->keys && i < read->part_count; i++)
+        keys[i] = how->keys[i] ? hole : NULL;
+    out->failed |= !request_init_together(&request, read, keys);
+    json_escape_beyond_ascii(&ascii, buf_span(&request.keys));
+    out->failed |= ascii.failed;
+    buf_add_text(out, " --transact-items ");
+    struct span left = buf_span(&ascii);
+    for (size_t i = 0; i < read->part_count; i++) {
+        const char *end = keys[i] ? memchr(left.data, hole[0], left.size) : NULL;
+        if (!end)
+            continue;
+        shell_quote(out, span_of(left.data, (size_t)(end - left.data)));
+        buf_add_text(out, how->keys[i]);
+        left = span_from(left, (size_t)(end - left.data) + 1);
+    }
+    shell_quote(out, left);
+}
+
 /* The program for the response. If a limit stopped the tool and sifting leaves
  * too few items, the program fails: the rest must not be missing in silence. */
 static void request_print_add_program(struct buf *out, const struct request *request,
                                       const struct source_command *how, uint32_t limit)
 {
     CLEAN_UP(buf_clean_up) struct buf program = {0};
-    const char *items = request->op == DYNAMO_GET_ITEM         ? "[.Item // empty]"
-                        : request->op == DYNAMO_BATCH_GET_ITEM ? ".Responses[]"
-                        : request->counts                      ? ".Count"
-                        : request->op == DYNAMO_SEARCH_VECTORS ? ".SearchResults"
-                                                               : ".Items";
+    const char *items = request->op == DYNAMO_GET_ITEM             ? "[.Item // empty]"
+                        : request->op == DYNAMO_BATCH_GET_ITEM     ? ".Responses[]"
+                        : request->op == DYNAMO_TRANSACT_GET_ITEMS ? ".Responses"
+                        : request->counts                          ? ".Count"
+                                                                   : ".Items";
     if (!how->sift && !how->choose && !request->counts)
         return;
     if (how->sift && limit)
@@ -129,6 +156,7 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         [DYNAMO_DESCRIBE_STREAM] = "describe-stream",
         [DYNAMO_GET_SHARD_ITERATOR] = "get-shard-iterator",
         [DYNAMO_GET_RECORDS] = "get-records",
+        [DYNAMO_TRANSACT_GET_ITEMS] = "transact-get-items",
     };
     CLEAN_UP(request_clean_up) struct request request;
     if (!request_init(&request, read)) {
@@ -143,6 +171,8 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         request_print_add_stream(out, &request);
     } else if (request.op == DYNAMO_BATCH_GET_ITEM) {
         request_print_add_batch(out, &request);
+    } else if (request.op == DYNAMO_TRANSACT_GET_ITEMS) {
+        request_print_add_parts(out, read, how);
     } else {
         request_print_add_word(out, "--table-name", request.table);
         request_print_add_word(out, "--index-name", request.index);

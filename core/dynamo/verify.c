@@ -98,12 +98,15 @@ __attribute__((format(printf, 3, 4))) static bool
 verify_refuse(const struct verify *verify, struct error *err, const char *format, ...)
 {
     const struct sent_request *sent = verify->sent;
-    const char *table = sent->op == DYNAMO_LIST_TABLES ? "" : sent->read->table;
+    CLEAN_UP(buf_clean_up) struct buf tables = {0};
     char what[240];
     va_list list;
     va_start(list, format);
     vsnprintf(what, sizeof what, format, list);
     va_end(list);
+    if (sent->op != DYNAMO_LIST_TABLES)
+        read_write_tables(sent->read, ", ", &tables);
+    const char *table = buf_text(&tables);
     return error_set(
         err, ERROR_BAD_ANSWER,
         "the response to %s%s%s is wrong: it has %s; check that %s is DynamoDB, and the keys "
@@ -176,6 +179,19 @@ static bool verify_items(struct verify *verify, const struct answer *answer, str
         if (verify->keys[key] == KEY_LEFT)
             verify->keys[key] = KEY_ASKED;
     }
+    return true;
+}
+
+/* Each item has the key of its part. */
+static bool verify_together(const struct verify *verify, const struct answer *answer,
+                            struct arena *arena, struct error *err)
+{
+    const struct read *read = verify->sent->read;
+    for (size_t i = 0; i < answer->item_count; i++)
+        if (json_present(answer->items[i]) &&
+            verify_find_key(read->parts[i], answer->items[i], arena) > 0)
+            return verify_refuse(verify, err,
+                                 "an item that was not requested, or that lacks its key");
     return true;
 }
 
@@ -503,6 +519,9 @@ bool verify_answer(struct verify *verify, const struct answer *answer, struct er
     case DYNAMO_GET_ITEM:
     case DYNAMO_BATCH_GET_ITEM:
         ok = verify_items(verify, answer, &arena, err);
+        break;
+    case DYNAMO_TRANSACT_GET_ITEMS:
+        ok = verify_together(verify, answer, &arena, err);
         break;
     case DYNAMO_QUERY:
         ok = verify_query(verify, answer, &arena, err);

@@ -41,7 +41,7 @@ struct live_call {
     struct loop_timer *timer; /* before the next page */
     struct json *left;        /* owned; of INNER's page, the items that were not delivered before */
     /* Of LIVE_COLLECTS: */
-    struct live_query *query; /* owned; of a query, what came so far */
+    struct live_query *query; /* owned; of a query, the rows so far */
     bool *came;               /* owned; of a read by keys, those whose items came */
 };
 
@@ -99,16 +99,13 @@ static bool live_find_items(struct live_call *call)
     struct read *missing = read_new(READ_ITEMS, read->table, NULL);
     bool ok = missing;
     for (size_t i = 0; ok && i < read->key_count; i++) {
-        CLEAN_UP(buf_clean_up) struct buf key = {0};
         struct live_row *row = NULL;
-        live_schema_write_read_key(&read->keys[i], &key);
-        if (live_memory_find_item(call->table->memory, buf_span(&key), oldest_ms, &row)) {
+        if (live_memory_find_item(call->table->memory, &read->keys[i], oldest_ms, &row)) {
             known++;
             ok = !row || live_add_row(call, row);
         } else {
             read_add_key(missing, &read->keys[i]);
         }
-        ok = ok && !key.failed;
     }
     call->is_complete = ok && missing->key_count == 0;
     if (!ok || known == 0 || call->is_complete || read_failed(missing)) {

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "core/json/writer.h"
+
 /* The results of queries of one partition. */
 struct live_partition {
     struct dict_node node;
@@ -163,15 +165,57 @@ static struct live_entry *live_memory_add(struct live_memory *memory, int kind, 
 
 /* Items. */
 
-bool live_memory_find_item(struct live_memory *memory, struct span key, int64_t since_ms,
+static void live_memory_write_typed_key(const struct key *key, struct buf *out)
+{
+    struct json_writer json = json_writer_to(out);
+    json_writer_begin_object(&json, NULL, JSON_TIGHT);
+    for (size_t i = 0; i < key->count; i++) {
+        json_writer_add_name(&json, key->attributes[i].name);
+        value_write(json_writer_add_value(&json, NULL), key->attributes[i].value);
+    }
+    json_writer_end(&json);
+}
+
+/* The row of KEY in a result of a query of its partition; a reference, or NULL. */
+static struct live_row *live_memory_find_in_queries(struct live_memory *memory, struct span text,
+                                                    const struct key *key, int64_t since_ms)
+{
+    CLEAN_UP(buf_clean_up) struct buf typed = {0}, partition = {0};
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    live_memory_write_typed_key(key, &typed);
+    if (!json_parse(&doc, buf_span(&typed), JSON_STRICT, NULL) ||
+        !live_schema_write_partition(memory->schema, &memory->schema->indexes[0], json_root(&doc),
+                                     &partition))
+        return NULL;
+    struct dict_node *node = dict_find(&memory->partitions, buf_span(&partition));
+    if (!node)
+        return NULL;
+    LIST_EACH (struct live_entry, each, &((struct live_partition *)node)->entries, in_partition) {
+        struct live_row *row = each->at_ms >= since_ms
+                                   ? live_query_find_item(each->query, text, json_root(&doc))
+                                   : NULL;
+        if (row) {
+            live_memory_use(each);
+            return live_row_ref(row);
+        }
+    }
+    return NULL;
+}
+
+bool live_memory_find_item(struct live_memory *memory, const struct key *key, int64_t since_ms,
                            struct live_row **row)
 {
-    struct live_entry *entry = live_memory_find(memory, KEY_OF_ITEM, key, since_ms);
-    if (!entry)
-        return false;
-    *row = live_row_ref(entry->row);
-    live_memory_use(entry);
-    return true;
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    live_schema_write_read_key(key, &text);
+    struct live_entry *entry =
+        text.failed ? NULL : live_memory_find(memory, KEY_OF_ITEM, buf_span(&text), since_ms);
+    if (entry) {
+        *row = live_row_ref(entry->row);
+        live_memory_use(entry);
+        return true;
+    }
+    *row = live_memory_find_in_queries(memory, buf_span(&text), key, since_ms);
+    return *row;
 }
 
 /* Replaces the item. False when memory ran out. */

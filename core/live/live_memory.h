@@ -1,5 +1,5 @@
-/* What the Reads of one table returned, kept up to date by the table's changes: items by their
- * keys, and results of queries. */
+/* The results of the Reads of one table, kept up to date by the table's changes: items by their
+ * keys, and rows of queries. */
 #ifndef DDBFS_CORE_LIVE_LIVE_MEMORY_H
 #define DDBFS_CORE_LIVE_LIVE_MEMORY_H
 
@@ -22,12 +22,12 @@ void live_memory_destroy(struct live_memory *memory); /* NULL is fine */
 /* Drops everything. */
 void live_memory_clear(struct live_memory *memory);
 
-/* Whether the item of KEY (live_schema_write_key) is known, from a time after SINCE_MS. ROW gets a
- * reference, or NULL if the item does not exist. */
-bool live_memory_find_item(struct live_memory *memory, struct span key, int64_t since_ms,
+/* Whether the item of KEY is known, from a time after SINCE_MS, by itself or in the result of a
+ * query. ROW gets a reference, or NULL if the item does not exist. */
+bool live_memory_find_item(struct live_memory *memory, const struct key *key, int64_t since_ms,
                            struct live_row **row);
-/* Stores that the item of KEY is TEXT (typed JSON), or with an empty TEXT that it does not exist,
- * as read at AT_MS. Without memory for it nothing is stored. */
+/* Stores that the item of KEY (live_schema_write_key) is TEXT (typed JSON), or with an empty TEXT
+ * that it does not exist, as read at AT_MS. Without memory for it nothing is stored. */
 void live_memory_store_item(struct live_memory *memory, struct span key, struct span text,
                             int64_t at_ms);
 
@@ -37,7 +37,7 @@ const struct live_query *live_memory_find_query(struct live_memory *memory, cons
 /* Takes over QUERY, which was read at AT_MS. */
 void live_memory_store_query(struct live_memory *memory, struct live_query *query, int64_t at_ms);
 
-/* Changes all that shows the item of IMAGE. What can't be changed is dropped. */
+/* Changes all that shows the item of IMAGE. Entries that can't be changed are dropped. */
 void live_memory_apply(struct live_memory *memory, const struct live_image *image);
 
 struct live_memory_stats {

@@ -131,6 +131,17 @@ static size_t live_query_place(const struct live_query *query, struct json item,
     return from;
 }
 
+/* In a query of the table itself the sort key leads to the place. */
+struct live_row *live_query_find_item(const struct live_query *query, struct span key,
+                                      struct json item)
+{
+    bool failed = false;
+    bool is_whole = !query->read->index && query->read->attribute_count == 0;
+    size_t at = is_whole ? live_query_place(query, item, &failed) : 0;
+    bool found = !failed && at > 0 && live_query_is_of(query, at - 1, key);
+    return found ? query->rows[at - 1] : NULL;
+}
+
 /* Whether the query returns ITEM, an item of its partition. */
 static bool live_query_admits(const struct live_query *query, struct json item, bool *failed)
 {

@@ -26,6 +26,11 @@ void live_query_destroy(struct live_query *query); /* NULL is fine */
 /* Appends an item of the source's response. False when memory ran out, or ITEM has no valid key. */
 bool live_query_add(struct live_query *query, struct json item);
 
+/* The row of KEY, an item's whole key, if the result has it whole; borrowed. NULL for none. ITEM is
+ * KEY as typed JSON. */
+struct live_row *live_query_find_item(const struct live_query *query, struct span key,
+                                      struct json item);
+
 /* Changes the result as IMAGE has changed its item, whether or not the result already shows it.
  * False if the result is not known any more: it must be dropped. */
 bool live_query_patch(struct live_query *query, const struct live_image *image);

@@ -21,12 +21,12 @@ struct live_schema {
     struct dict_seed seed; /* of the hashes of keys */
 };
 
-/* Copies what is needed of INFO. SCHEMA is to be cleaned up in either case. False when memory ran
- * out. */
+/* Copies the keys and indexes of INFO. SCHEMA is to be cleaned up in either case. False when memory
+ * ran out. */
 bool live_schema_init(struct live_schema *schema, const struct table_info *info);
 void live_schema_clean_up(struct live_schema *schema);
 
-/* The index NAME, or with NULL the table itself; NULL if there is none. */
+/* The index NAME, or with NULL the table itself; NULL if the table has no such index. */
 const struct live_index *live_schema_find(const struct live_schema *schema, const char *name);
 
 /* Appends a text that two items share only if they have the same key in the table. False if ITEM

@@ -67,7 +67,7 @@ static void live_table_look_in(struct live_table *table, int64_t delay_ms)
     table->timer = loop_add_timer(table->context->loop, delay_ms, live_table_look, table);
 }
 
-/* A table without a stream is no failure of the mount, but its user expects to be told. */
+/* A table without a stream is no failure of the mount, but its user expects a report. */
 static void live_table_lose(struct live_table *table, const struct error *why)
 {
     if (table->state != LIVE_LOST && (table->why.kind != why->kind || !table->why.text[0]))
@@ -97,7 +97,7 @@ static void live_table_report_lag(struct live_table *table)
 
 static void live_table_begin(struct live_table *table);
 
-/* Polling costs requests, so it stops when nobody reads the table. */
+/* Polling costs requests, so it stops while the table is not read. */
 static void live_table_look(void *arg)
 {
     struct live_table *table = arg;

@@ -19,7 +19,7 @@ enum live_state {
     LIVE_LOST,    /* WHY: it begins again after a while */
 };
 
-/* What all tables of a source share. All of it is borrowed. */
+/* The common part of all tables of a source. All of it is borrowed. */
 struct live_context {
     struct loop *loop;
     struct source *source;

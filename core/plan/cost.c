@@ -10,6 +10,7 @@ enum {
     STEP_BYTES = 4096,
     ITEM_BYTES = 400 * 1024,
     PAGE_BYTES = 1 << 20,
+    TOGETHER_BYTES = 4 << 20, /* of all items of a transaction */
     PARTITION_BYTES = 2048,
     SORT_BYTES = 1024,
     OVERHEAD_BYTES = 100, /* of an item of an index */
@@ -154,6 +155,22 @@ void cost_of_found(bool read, bool one, struct cost *cost)
     cost->rcu.most += read && one ? most : 0;
     cost->batches |= read && !one;
     cost->rcu.record = read && !one ? most : cost->rcu.record;
+}
+
+void cost_of_together(size_t count, size_t sure, struct cost *out)
+{
+    double each = 2 * cost_bound_item(ITEM_BYTES, true) * (double)count;
+    double whole = 2 * (cost_bound_item(TOGETHER_BYTES, true) + (double)count);
+    *out = (struct cost){.requests = 1, .consistent = true};
+    out->rcu.least = 2 * cost_bound_item(0, true) * (double)sure;
+    out->rcu.most = each < whole ? each : whole;
+}
+
+void cost_of_key_alone(const struct map_pattern *pattern, struct cost *cost)
+{
+    cost->requests--;
+    cost->rcu.most -=
+        cost_bound_item(cost_bound_item_bytes(pattern->table, NULL), pattern->consistent);
 }
 
 static double cost_larger(double a, double b)

@@ -53,6 +53,12 @@ void cost_of_search(const struct map_pattern *pattern, struct cost *out);
 /* Adds to COST a search by a vector; and, if they are READ by their keys, its results, or one of
  * them. */
 void cost_of_found(bool read, bool one, struct cost *cost);
+/* The cost of reading COUNT items at one moment. SURE of them are read in
+ * any case; the keys of the others may not be found. A transaction reads each item twice,
+ * consistently, and all of them together have at most 4 MB. */
+void cost_of_together(size_t count, size_t sure, struct cost *out);
+/* Removes the cost of an item of the table that is read by its key. */
+void cost_of_key_alone(const struct map_pattern *pattern, struct cost *cost);
 
 void cost_add(struct cost *cost, const struct cost *more);
 

@@ -840,8 +840,19 @@ void plan_identity(const struct plan *plan, struct buf *out)
         buf_printf(out, " first %lu ", (unsigned long)plan->selection->limit);
 }
 
+void plan_cost_of_key(const struct plan *plan, struct cost *out)
+{
+    *out = (struct cost){0};
+    if (plan->kind == PLAN_KEY)
+        return;
+    *out = plan->cost;
+    if (plan->reads_again)
+        cost_of_key_alone(plan->pattern, out);
+}
+
 void plan_find_operations(const struct model *table, struct plan_operations *out)
 {
+    bool has_items = false;
     *out = (struct plan_operations){0};
     for (const struct map_pattern *each = table->patterns; each; each = each->next) {
         bool queries = each->list || !each->by_key;
@@ -851,8 +862,10 @@ void plan_find_operations(const struct model *table, struct plan_operations *out
         out->query |= queries && !each->index;
         out->get |= !queries || each->hydrates || has_entries;
         out->batch_get |= each->list && each->hydrates;
+        has_items |= !cost_index_alone(each);
     }
     out->batch_get |= out->get; /* single items are batched */
+    out->get |= has_items;      /* --together reads items by their keys, however they are found */
 }
 
 bool plan_queries_index(const struct model *table, const struct map_index *index)

@@ -119,6 +119,9 @@ bool plan_selects(const struct plan *plan, struct json item, bool *failed);
  * same items count. */
 void plan_identity(const struct plan *plan, struct buf *out);
 
+/* The cost of finding the item's key, which is nothing if the path has it. */
+void plan_cost_of_key(const struct plan *plan, struct cost *out);
+
 /* The operations on a table itself that an access policy has to grant. */
 struct plan_operations {
     bool get;       /* one item by its key */

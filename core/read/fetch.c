@@ -14,9 +14,10 @@
  * keys. Each of them may be the last. */
 enum fetch_state {
     FETCH_STARTS,
-    FETCH_FINDS, /* the query is under way: WAIT */
-    FETCH_READS, /* the item is read by its key: WAIT */
-    FETCH_FAILS, /* WHY is reported in the next round of the loop: TIMER */
+    FETCH_FINDS,   /* the query is under way: WAIT */
+    FETCH_READS,   /* the item is read by its key: WAIT */
+    FETCH_HAS_KEY, /* fetch_find: KEY, of the path, is reported in the next round: TIMER */
+    FETCH_FAILS,   /* WHY is reported in the next round of the loop: TIMER */
 };
 
 struct fetch {
@@ -30,10 +31,11 @@ struct fetch {
     int64_t ttl_limit_ms;     /* the rest of the ttl of the index's entry */
     double found_units;       /* RCU of the query that found the key */
     struct cache_wait *wait;  /* of FETCH_FINDS and FETCH_READS */
-    struct loop_timer *timer; /* of FETCH_FAILS */
+    struct loop_timer *timer; /* of FETCH_HAS_KEY and FETCH_FAILS */
     struct error why;
     struct error outage; /* with a kind: the response in hand is too old, and this is why */
     fetch_done_fn *done;
+    fetch_key_fn *found; /* of fetch_find, instead of DONE; else NULL */
     void *arg;
 };
 
@@ -256,6 +258,7 @@ static void fetch_finish(struct fetch *fetch, struct record *record, int64_t ttl
                          const struct error *err)
 {
     fetch_done_fn *done = fetch->done;
+    fetch_key_fn *found = fetch->found;
     void *arg = fetch->arg;
     double found_units = fetch->found_units;
     const struct error *why = err || fetch->outage.kind == ERROR_NONE ? err : &fetch->outage;
@@ -265,8 +268,20 @@ static void fetch_finish(struct fetch *fetch, struct record *record, int64_t ttl
     if (record)
         record_ref(record);
     fetch_destroy(fetch);
-    done(arg, record, found_units, ttl_left_ms, why ? &copy : NULL);
+    if (found)
+        found(arg, NULL, &copy);
+    else
+        done(arg, record, found_units, ttl_left_ms, why ? &copy : NULL);
     record_unref(record);
+}
+
+/* The end of fetch_find. */
+static void fetch_report_key(void *arg)
+{
+    struct fetch *fetch = arg;
+    fetch->timer = NULL;
+    fetch->found(fetch->arg, &fetch->key, NULL);
+    fetch_destroy(fetch);
 }
 
 static int64_t fetch_lesser(int64_t a, int64_t b)
@@ -281,13 +296,14 @@ static void fetch_deny(struct fetch *fetch, int64_t ttl_left_ms, const struct er
     fetch_finish(fetch, NULL, is_proven ? ttl_left_ms : 0, is_proven ? why : &fetch->outage);
 }
 
-static void fetch_miss(struct fetch *fetch, int64_t ttl_left_ms, const char *text)
+/* Returns false. */
+static bool fetch_set_miss(const struct place *place, const char *text, struct error *err)
 {
-    struct error why;
     CLEAN_UP(buf_clean_up) struct buf hint = {0};
-    near_miss_write(fetch->place, &hint);
-    error_set(&why, ERROR_NOT_FOUND, "%s%s%s", text, hint.size ? "; " : "", buf_text(&hint));
-    fetch_deny(fetch, ttl_left_ms, &why);
+    near_miss_write(place, &hint);
+    if (hint.failed)
+        return error_no_memory(err);
+    return error_set(err, ERROR_NOT_FOUND, "%s%s%s", text, hint.size ? "; " : "", buf_text(&hint));
 }
 
 /* The query returned no item that counts. It may have returned items of other kinds. */
@@ -305,30 +321,32 @@ static void fetch_miss_by_query(struct fetch *fetch, int64_t ttl_left_ms)
                read->index ? "'s index " : "", read->index ? read->index : "", buf_text(&where),
                any ? "" : " of the kind ", any ? "" : kind->name,
                read->filter_count ? ", and " : "", buf_text(&filter));
-    fetch_miss(fetch, ttl_left_ms, buf_text(&text));
+    struct error why;
+    fetch_set_miss(fetch->place, buf_text(&text), &why);
+    fetch_deny(fetch, ttl_left_ms, &why);
 }
 
-static void fetch_miss_by_key(struct fetch *fetch, int64_t ttl_left_ms)
+/* Returns false. */
+static bool fetch_set_miss_by_key(const struct place *place, const struct plan *plan,
+                                  const struct key *key, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0}, words = {0};
-    struct cond same[KEY_MAX_BASE_ATTRIBUTES];
-    for (size_t i = 0; i < fetch->key.count; i++)
-        same[i] = (struct cond){.attribute = fetch->key.attributes[i].name,
-                                .op = COND_EQ,
-                                .value = fetch->key.attributes[i].value};
-    conds_write_words(same, fetch->key.count, &words);
-    buf_printf(&text, "%s has no item with %s", fetch->plan->table_name, buf_text(&words));
-    fetch_miss(fetch, ttl_left_ms, buf_text(&text));
+    key_write_words(key, &words);
+    buf_printf(&text, "%s has no item with %s", plan->table_name, buf_text(&words));
+    if (words.failed || text.failed)
+        return error_no_memory(err);
+    return fetch_set_miss(place, buf_text(&text), err);
 }
 
 /* An item that was found by a shortened name must still have that name: the name may contain the
  * index's key, which the item has no more. */
-static bool fetch_has_its_name(const struct fetch *fetch, struct json item, struct error *err)
+static bool fetch_has_its_name(const struct tree *tree, const struct place *place,
+                               const struct plan *plan, const struct key *key, struct json item,
+                               struct error *err)
 {
     bool failed = false;
-    const struct plan *plan = fetch->plan;
     if (plan->kind != PLAN_SEARCH || plan->entry->indexed.count == 0 ||
-        shortened_names_match(fetch->place, &fetch->tree->names, &fetch->key, item, &failed))
+        shortened_names_match(place, &tree->names, key, item, &failed))
         return true;
     return failed ? error_no_memory(err)
                   : error_set(err, ERROR_NOT_FOUND,
@@ -337,6 +355,18 @@ static bool fetch_has_its_name(const struct fetch *fetch, struct json item, stru
 
 /* The path must still fit an item that was read by its key: the entry of a listing by status has
  * that status. */
+bool fetch_check(const struct tree *tree, const struct place *place, const struct key *key,
+                 const struct record *record, struct error *err)
+{
+    const struct plan *plan = place_plan(place, err);
+    if (!plan)
+        return false;
+    if (!record)
+        return fetch_set_miss_by_key(place, plan, key, err);
+    return plan_holds(plan, key, record_item(record), err) &&
+           fetch_has_its_name(tree, place, plan, key, record_item(record), err);
+}
+
 static void fetch_take_record(void *arg, void *data, int64_t ttl_left_ms, const struct error *err)
 {
     struct fetch *fetch = arg;
@@ -348,13 +378,11 @@ static void fetch_take_record(void *arg, void *data, int64_t ttl_left_ms, const 
         fetch->outage = *err;
     if (err && !record)
         fetch_finish(fetch, NULL, 0, err);
-    else if (!record)
-        fetch_miss_by_key(fetch, ttl_left_ms);
-    else if (plan_holds(fetch->plan, &fetch->key, record_item(record), &why) &&
-             fetch_has_its_name(fetch, record_item(record), &why))
+    else if (fetch_check(fetch->tree, fetch->place, &fetch->key, record, &why))
         fetch_finish(fetch, record, ttl_left_ms, NULL);
     else
-        fetch_deny(fetch, fetch_lesser(ttl_left_ms, MAP_MISSING_TTL_MS), &why);
+        fetch_deny(fetch, record ? fetch_lesser(ttl_left_ms, MAP_MISSING_TTL_MS) : ttl_left_ms,
+                   &why);
 }
 
 static bool fetch_read_by_key(struct fetch *fetch)
@@ -364,6 +392,13 @@ static bool fetch_read_by_key(struct fetch *fetch)
     return read && fetch_request(fetch, read, fetch_take_record);
 }
 
+/* The item counted, so its key can be read: only memory can be missing. */
+static bool fetch_read_key(struct fetch *fetch, const struct record *record)
+{
+    return item_match_key(fetch->plan->table, record_item(record), &fetch->arena, &fetch->key) ||
+           error_no_memory(&fetch->why);
+}
+
 static void fetch_take_found(void *arg, void *data, int64_t ttl_left_ms, const struct error *err)
 {
     struct fetch *fetch = arg;
@@ -371,21 +406,18 @@ static void fetch_take_found(void *arg, void *data, int64_t ttl_left_ms, const s
     fetch->wait = NULL;
     if (err)
         fetch->outage = *err;
-    if (err && !record) {
+    if (err && (!record || fetch->found)) {
         fetch_finish(fetch, NULL, 0, err);
     } else if (!record) {
         fetch_miss_by_query(fetch, ttl_left_ms);
-    } else if (!fetch->plan->reads_again) {
+    } else if (fetch->found && fetch_read_key(fetch, record)) {
+        fetch_report_key(fetch);
+    } else if (!fetch->found && !fetch->plan->reads_again) {
         fetch_finish(fetch, record, ttl_left_ms, NULL);
     } else {
         fetch->ttl_limit_ms = ttl_left_ms;
         fetch->found_units = record_origin(record)->capacity;
-        /* The item counted, so its key can be read: only memory can be missing. */
-        bool known =
-            item_match_key(fetch->plan->table, record_item(record), &fetch->arena, &fetch->key);
-        if (!known)
-            error_no_memory(&fetch->why);
-        if (!known || !fetch_read_by_key(fetch)) {
+        if (fetch->found || !fetch_read_key(fetch, record) || !fetch_read_by_key(fetch)) {
             struct error why = fetch->why;
             fetch_finish(fetch, NULL, 0, &why);
         }
@@ -403,7 +435,11 @@ static bool fetch_begin(struct fetch *fetch)
         return false;
     if (fetch->plan->kind == PLAN_KEY) {
         fetch->key = fetch->plan->key;
-        return fetch_read_by_key(fetch);
+        if (!fetch->found)
+            return fetch_read_by_key(fetch);
+        fetch->state = FETCH_HAS_KEY;
+        fetch->timer = loop_add_timer(fetch->tree->loop, 0, fetch_report_key, fetch);
+        return fetch->timer || error_no_memory(&fetch->why);
     }
     fetch->state = FETCH_FINDS;
     return fetch_request(fetch, NULL, fetch_take_found);
@@ -417,14 +453,13 @@ static void fetch_report_failure(void *arg)
     fetch_finish(fetch, NULL, 0, &why);
 }
 
-struct fetch *fetch_start(const struct tree *tree, const struct place *place, fetch_done_fn *done,
-                          void *arg)
+static struct fetch *fetch_start_one(const struct fetch *from)
 {
+    const struct tree *tree = from->tree;
     struct fetch *fetch = malloc(sizeof *fetch);
     if (!fetch)
         return NULL;
-    *fetch = (struct fetch){
-        .tree = tree, .place = place, .ttl_limit_ms = INT64_MAX, .done = done, .arg = arg};
+    *fetch = *from;
     if (fetch_begin(fetch))
         return fetch;
     fetch->state = FETCH_FAILS;
@@ -433,4 +468,18 @@ struct fetch *fetch_start(const struct tree *tree, const struct place *place, fe
         return fetch;
     fetch_destroy(fetch);
     return NULL;
+}
+
+struct fetch *fetch_start(const struct tree *tree, const struct place *place, fetch_done_fn *done,
+                          void *arg)
+{
+    return fetch_start_one(&(struct fetch){
+        .tree = tree, .place = place, .ttl_limit_ms = INT64_MAX, .done = done, .arg = arg});
+}
+
+struct fetch *fetch_find(const struct tree *tree, const struct place *place, fetch_key_fn *fn,
+                         void *arg)
+{
+    return fetch_start_one(&(struct fetch){
+        .tree = tree, .place = place, .ttl_limit_ms = INT64_MAX, .found = fn, .arg = arg});
 }

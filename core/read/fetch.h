@@ -23,6 +23,21 @@ struct fetch *fetch_start(const struct tree *tree, const struct place *place, fe
                           void *arg);
 void fetch_cancel(struct fetch *fetch); /* before DONE; NULL is fine */
 
+/* KEY is borrowed for the time of the call; NULL with ERR if it is not known: ERROR_NOT_FOUND is a
+ * proven miss of the query. The fetch is freed behind the call, and must not be cancelled within.
+ */
+typedef void fetch_key_fn(void *arg, const struct key *key, const struct error *err);
+
+/* Finds the key of the item at PLACE, as above: it is in the path, or a query returns it. FN is
+ * called once, later. NULL when memory ran out. */
+struct fetch *fetch_find(const struct tree *tree, const struct place *place, fetch_key_fn *fn,
+                         void *arg);
+
+/* Whether RECORD (NULL: no item), which was read by KEY, is the item at PLACE. False with ERR
+ * filled: ERROR_NOT_FOUND, or memory ran out. */
+bool fetch_check(const struct tree *tree, const struct place *place, const struct key *key,
+                 const struct record *record, struct error *err);
+
 /* Fills in the origin of the items of PAGE. */
 void fetch_fill_origin(struct loop *loop, const struct page *page, struct record_origin *out);
 

@@ -25,6 +25,9 @@ struct moments {
     /* Appends the file and the moment that the items of PLACE are read from; nothing if PLACE is
      * not in the past, and its present is no snapshot. */
     void (*write_origin)(void *arg, const struct place *place, struct buf *out);
+    /* Sets AT_MS to that moment. False if PLACE is in no snapshot, or in a recording, whose
+     * responses are of many moments. */
+    bool (*find_state)(void *arg, const struct place *place, int64_t *at_ms);
 };
 
 /* The newest moment of ENVIRONMENT not later than AT_MS. MOMENTS may be NULL. False with ERR

@@ -29,7 +29,8 @@ static const char *const recording_kinds[] = {
     [READ_ITEMS] = "items",       [READ_QUERY] = "query",   [READ_TABLES] = "tables",
     [READ_TABLE] = "table",       [READ_EXPIRY] = "expiry", [READ_BACKUPS] = "backups",
     [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan",     [READ_STREAM] = "stream",
-    [READ_SIMILAR] = "similar",   [READ_ITERATOR] = NULL,   [READ_CHANGES] = NULL};
+    [READ_SIMILAR] = "similar",   [READ_ITERATOR] = NULL,   [READ_CHANGES] = NULL,
+    [READ_TOGETHER] = "items"};
 
 /* Secrets. */
 
@@ -127,11 +128,11 @@ static void recording_add_keys(struct recorded *recorded, const struct read *rea
     }
 }
 
-/* A response to CALL without its page. NULL when memory ran out. */
-static struct recorded *recording_begin(const struct recording_call *call)
+/* A response to CALL without its page, as one to READ: the call's own, or a part of it. NULL when
+ * memory ran out. */
+static struct recorded *recording_begin(const struct recording_call *call, const struct read *read)
 {
     const struct recording_options *options = &recording_of(&call->base)->options;
-    const struct read *read = call->base.read;
     struct span path = payer_path(call->base.payer);
     struct recorded *recorded = recorded_new();
     if (!recorded)
@@ -172,11 +173,10 @@ static void recording_hand_over(const struct recording_call *call, struct record
     recorder_lack_memory(recorder);
 }
 
-/* Appends the items of PAGE; the secrets of typed items are masked. */
-static void recording_write_items(const struct recording_call *call, const struct page *page,
-                                  bool is_typed, struct buf *out)
+/* Appends the items of PAGE, which are of READ; the secrets of typed items are masked. */
+static void recording_write_items(const struct recording_call *call, const struct read *read,
+                                  const struct page *page, bool is_typed, struct buf *out)
 {
-    const struct read *read = call->base.read;
     const struct recording_options *options = &recording_of(&call->base)->options;
     bool masks = is_typed && read->secret_count > 0 && !options->show_secrets;
     const struct record_view view = {.secret = read->secrets, .secret_count = read->secret_count};
@@ -209,7 +209,7 @@ static void recording_write_body(const struct recording_call *call, const struct
         return;
     }
     buf_add_char(out, '[');
-    recording_write_items(call, page, is_typed, out);
+    recording_write_items(call, call->base.read, page, is_typed, out);
     recording_write_names(page, out);
     buf_add_char(out, ']');
 }
@@ -234,7 +234,7 @@ static void recording_adopt_body(struct recorded *recorded, struct buf *body)
 
 static void recording_store_page(const struct recording_call *call, const struct page *page)
 {
-    struct recorded *recorded = recording_begin(call);
+    struct recorded *recorded = recording_begin(call, call->base.read);
     CLEAN_UP(buf_clean_up_secret) struct buf body = {0};
     if (recorded) {
         recording_write_body(call, page, recorded->is_typed, &body);
@@ -266,33 +266,60 @@ static void recording_hand_over_items(struct recording_call *call, bool is_compl
 static void recording_store_items(struct recording_call *call, const struct page *page)
 {
     if (!call->items) {
-        call->items = recording_begin(call);
+        call->items = recording_begin(call, call->base.read);
         buf_add_char(&call->body, '[');
     }
     if (!call->items) {
         recording_hand_over(call, NULL);
         return;
     }
-    recording_write_items(call, page, true, &call->body);
+    recording_write_items(call, call->base.read, page, true, &call->body);
     recording_add_cost(call->items, page);
     if (!page->more)
         recording_hand_over_items(call, true);
 }
 
-/* Errors that concern this process alone are no evidence. */
-static bool recording_takes(const struct error *err)
+/* The parts of a READ_TOGETHER are stored as reads of one item each, so that a replay finds them by
+ * their keys. Each has an equal share of the cost. */
+static void recording_store_parts(const struct recording_call *call, const struct page *page)
 {
-    return !error_is_of_caller(err) && err->kind != ERROR_NO_MEMORY &&
-           err->kind != ERROR_NO_DESCRIPTORS;
+    const struct read *read = call->base.read;
+    struct page share = *page;
+    share.capacity /= (double)page->item_count;
+    share.doubted /= (double)page->item_count;
+    for (size_t i = 0; i < page->item_count; i++) {
+        CLEAN_UP(buf_clean_up_secret) struct buf body = {0};
+        struct recorded *recorded = recording_begin(call, read->parts[i]);
+        share.items = &page->items[i];
+        share.item_count = json_present(page->items[i]);
+        if (recorded) {
+            buf_add_char(&body, '[');
+            recording_write_items(call, read->parts[i], &share, true, &body);
+            buf_add_char(&body, ']');
+            recording_adopt_body(recorded, &body);
+            recording_add_cost(recorded, &share);
+            recorded->is_complete = true;
+        }
+        recording_hand_over(call, recorded);
+        share.requests = 0;
+    }
+}
+
+/* Errors that concern this process alone are no evidence, nor is the failure of a transaction for
+ * its items, which may be read one by one. */
+static bool recording_takes(const struct read *read, const struct error *err)
+{
+    return read->kind != READ_TOGETHER && !error_is_of_caller(err) &&
+           err->kind != ERROR_NO_MEMORY && err->kind != ERROR_NO_DESCRIPTORS;
 }
 
 static void recording_store_error(struct recording_call *call, const struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     recording_hand_over_items(call, false);
-    if (!recording_takes(err))
+    if (!recording_takes(call->base.read, err))
         return;
-    struct recorded *recorded = recording_begin(call);
+    struct recorded *recorded = recording_begin(call, call->base.read);
     if (recorded) {
         struct json_writer json = json_writer_to(&text);
         json_writer_begin_object(&json, NULL, JSON_TIGHT);
@@ -323,6 +350,8 @@ static void recording_take_page(void *arg, const struct page *page, const struct
             recording_store_error(call, err);
         else if (call->base.read->kind == READ_ITEMS)
             recording_store_items(call, page);
+        else if (call->base.read->kind == READ_TOGETHER)
+            recording_store_parts(call, page);
         else
             recording_store_page(call, page);
     }

@@ -401,3 +401,13 @@ void snapshot_store_write_origin(const struct snapshot_store *store, const char 
     buf_printf(out, " in %s, from ", place.file->path);
     buf_add_span(out, place.moment->origin);
 }
+
+bool snapshot_store_find_state(const struct snapshot_store *store, const char *table, int64_t at_ms,
+                               int64_t *state_ms)
+{
+    struct store_place place;
+    bool found = store_find_table(store, table, at_ms, &place);
+    if (found)
+        *state_ms = place.moment->at_ms;
+    return found;
+}

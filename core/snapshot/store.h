@@ -43,5 +43,8 @@ size_t snapshot_store_moments(const struct snapshot_store *store, const int64_t 
  * export. Nothing if the table has no state at that moment. */
 void snapshot_store_write_origin(const struct snapshot_store *store, const char *table,
                                  int64_t at_ms, struct buf *out);
+/* Sets STATE_MS to the moment of that state. False if the store has no state as old. */
+bool snapshot_store_find_state(const struct snapshot_store *store, const char *table, int64_t at_ms,
+                               int64_t *state_ms);
 
 #endif

@@ -40,6 +40,8 @@ void read_destroy(struct read *read)
 {
     if (!read)
         return;
+    for (size_t i = 0; i < read->part_count; i++)
+        read_destroy(read->parts[i]);
     arena_clean_up(&read->arena);
     free(read);
 }
@@ -160,6 +162,37 @@ void read_set_stream(struct read *read, const struct read_stream *stream)
     };
 }
 
+void read_add_part(struct read *read, struct read *part)
+{
+    struct read **grown = NULL;
+    if (read_has_room(read, read->part_count, READ_MAX_KEYS))
+        grown = read_with_room(&read->arena, read->parts, read->part_count, sizeof *grown);
+    if (!grown) {
+        read_destroy(part);
+        return;
+    }
+    grown[read->part_count++] = part;
+    read->parts = grown;
+}
+
+void read_set_path(struct read *read, const char *path)
+{
+    read->path = arena_text(&read->arena, span_text(path));
+}
+
+void read_write_tables(const struct read *read, const char *between, struct buf *out)
+{
+    if (read->part_count == 0)
+        buf_add_text(out, read->table);
+    for (size_t i = 0; i < read->part_count; i++) {
+        size_t before = 0;
+        while (before < i && strcmp(read->parts[before]->table, read->parts[i]->table) != 0)
+            before++;
+        if (before == i)
+            buf_printf(out, "%s%s", i ? between : "", read->parts[i]->table);
+    }
+}
+
 static bool read_has_name(const struct span *names, size_t count, struct span name)
 {
     for (size_t i = 0; i < count; i++)
@@ -234,6 +267,15 @@ struct read *read_copy(const struct read *read, const struct cond *sort)
         read_add_own_key(copy, read->own_key[i]);
     for (size_t i = 0; i < read->attribute_count; i++)
         read_add_attribute(copy, read->attributes[i]);
+    if (read->path)
+        read_set_path(copy, read->path);
+    for (size_t i = 0; i < read->part_count; i++) {
+        struct read *part = read_copy(read->parts[i], NULL);
+        if (part)
+            read_add_part(copy, part);
+        else
+            copy->arena.failed = true;
+    }
     if (!read_failed(copy))
         return copy;
     read_destroy(copy);
@@ -270,6 +312,11 @@ static void read_add_filter_part(struct buf *out, const struct read *read, size_
 static void read_add_attribute_part(struct buf *out, const struct read *read, size_t i)
 {
     read_add_sized(out, read->attributes[i]);
+}
+
+static void read_add_part_part(struct buf *out, const struct read *read, size_t i)
+{
+    read_identity(read->parts[i], out);
 }
 
 static int read_compare_bufs(const void *a, const void *b)
@@ -329,6 +376,8 @@ void read_identity(const struct read *read, struct buf *out)
     read_add_sorted(out, read->where_count, read, read_add_where_part);
     read_add_sorted(out, read->filter_count, read, read_add_filter_part);
     read_add_sorted(out, read->attribute_count, read, read_add_attribute_part);
+    if (read->part_count)
+        read_add_sorted(out, read->part_count, read, read_add_part_part);
     buf_add_text(out, read->descending ? "-" : "+");
     buf_add_text(out, read->consistent ? "!" : " ");
     buf_add_text(out, read->ties ? "=" : " ");

@@ -24,6 +24,8 @@ enum read_kind {
     READ_STREAM,   /* the state and the shards of a stream; it is in STREAM, as for the next two */
     READ_ITERATOR, /* a place in a shard, as a text for READ_CHANGES */
     READ_CHANGES,  /* the changes behind such a place, and the text of the place behind them */
+    READ_TOGETHER, /* items by their full keys, of one or several tables, all as they are at one
+                    * moment: PARTS. Not all sources can. */
 };
 
 /* A place in a shard of a stream. */
@@ -72,6 +74,12 @@ struct read {
 
     struct key *keys; /* READ_ITEMS: 1 to READ_MAX_KEYS, no two alike */
     size_t key_count;
+
+    struct read **parts; /* READ_TOGETHER: 1 to READ_MAX_KEYS, owned: each READ_ITEMS of one key, no
+                          * two of one item. TABLE is that of the first */
+    size_t part_count;
+    const char *path; /* of a part: the user's path, for messages; NULL: not known. No part of its
+                       * identity */
 
     struct cond *where; /* READ_QUERY: equality for each partition attribute, at most one
                          * condition that is no equality, on the sort key. READ_SIMILAR: equality
@@ -141,6 +149,12 @@ void read_add_attribute(struct read *read, struct span name);
 /* READ_SIMILAR: VECTOR is the value of ATTRIBUTE. */
 void read_set_vector(struct read *read, struct span attribute, struct span vector);
 void read_set_stream(struct read *read, const struct read_stream *stream);
+/* Takes PART over, also on failure. */
+void read_add_part(struct read *read, struct read *part);
+void read_set_path(struct read *read, const char *path);
+
+/* Appends the names of the tables of READ, each once, with BETWEEN between them. */
+void read_write_tables(const struct read *read, const char *between, struct buf *out);
 
 /* Appends a text that is equal for equal Reads only: a cache key. */
 void read_identity(const struct read *read, struct buf *out);

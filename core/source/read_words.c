@@ -66,6 +66,12 @@ void read_write_words(const struct read *read, enum read_keys keys, struct buf *
     case READ_BACKUPS:
         buf_printf(out, "ListBackups of %s", read->table);
         break;
+    case READ_TOGETHER:
+        buf_printf(out, "TransactGetItems of %zu item%s of ", read->part_count,
+                   read->part_count == 1 ? "" : "s");
+        read_write_tables(read, ", ", out);
+        buf_add_text(out, ", all at one moment");
+        break;
     case READ_RECOVERY:
         buf_printf(out, "DescribeContinuousBackups of %s", read->table);
         break;

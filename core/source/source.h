@@ -74,10 +74,11 @@ struct page_owner {
 
 /* One page of a response, borrowed for the time of the callback. */
 struct page {
-    const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_BACKUPS,
-                               * READ_STREAM and READ_CHANGES objects of the source's own, one a
-                               * backup, a shard or a change; of READ_SIMILAR objects with an "Item"
-                               * and its "Score", the nearest first */
+    const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_TOGETHER
+                               * one for each part, in their order, absent if it is not found; of
+                               * READ_BACKUPS, READ_STREAM and READ_CHANGES objects of the source's
+                               * own, one a backup, a shard or a change; of READ_SIMILAR objects
+                               * with an "Item" and its "Score", the nearest first */
     size_t item_count;
     uint64_t counted;   /* READ_QUERY that counts: the number of items; no items come */
     size_t scanned;     /* READ_QUERY: items that were read before the filter; 0: not stated */
@@ -168,6 +169,8 @@ struct source_command {
     const char *options; /* for the endpoint: " --profile x --region y …", or "" */
     const char *key;     /* of a Read by one key: the shell's text for it, "$key" or "$(…)"; NULL:
                           * the key of the Read */
+    const char *const *keys; /* of a READ_TOGETHER: the same for each part, or NULL; NULL: those of
+                              * the Read */
 
     const char
         *item; /* of a READ_SIMILAR without its vector: the shell's text for the typed item */

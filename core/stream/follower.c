@@ -10,8 +10,8 @@ enum {
     DESCRIBE_EACH_MS = 60 * 1000, /* new shards are looked for, even if none has ended */
     DESCRIBE_LEAST_MS = 1000,     /* between two descriptions: the service allows 10 a second */
     DESCRIBE_AGAIN_MS = 5 * 1000, /* after a failure */
-    CHILDLESS_MS = 60 * 1000,     /* a shard that ended so long ago gets no children */
-    FORGET_MS = 60 * 60 * 1000,   /* no description has had a shard for so long: it is gone */
+    CHILDLESS_MS = 60 * 1000,     /* a shard that ended before gets no children */
+    FORGET_MS = 60 * 60 * 1000,   /* a shard that no description had meanwhile is gone */
     SECOND_MS = 1000,             /* times of changes are rounded down to seconds */
 };
 
@@ -289,8 +289,8 @@ static void follower_place_first(const struct follower *follower, struct shard *
         shard->not_before_ms = follower->options.since_ms - follower->options.since_ms % SECOND_MS;
 }
 
-/* A shard that appears later is read from its beginning. What its parent has delivered, and what
- * the description before did not have, is not in it. */
+/* A shard that appears later is read from its beginning. Changes that its parent has
+ * delivered, or that happened before the last description, are not in it. */
 static void follower_place_later(const struct follower *follower, struct shard *shard)
 {
     const struct shard *parent = follower_find_shard(follower, shard->parent);

@@ -25,10 +25,10 @@ enum shard_state {
 
 struct shard;
 
-/* What a shard reports to its follower, in its new state. Each may destroy the shard, and may send
- * the next request. */
+/* The reports of a shard to its follower, in its new state. Each may destroy the shard, and may
+ * send the next request. */
 struct shard_ops {
-    /* COUNT changes, at least one, in their order, none of which was reported before. */
+    /* COUNT changes, at least one, in their order, each for the first time. */
     void (*changes)(void *arg, struct shard *shard, const struct change *changes, size_t count);
     /* Some changes are gone for ever. The shard goes on with the oldest one, or ends. */
     void (*gap)(void *arg, struct shard *shard, const struct error *why);
@@ -40,7 +40,7 @@ struct shard_ops {
     void (*moved)(void *arg, struct shard *shard);
 };
 
-/* What all shards of a follower share. Borrowed by the shards. */
+/* The common part of all shards of a follower. Borrowed by the shards. */
 struct shard_context {
     struct loop *loop;
     struct source *source;
@@ -60,7 +60,7 @@ struct shard {
     struct span id, parent;        /* PARENT may be empty; in the same allocation */
     int64_t seen_ms;               /* the last description that had it */
     int64_t ended_ms;              /* of ENDED */
-    bool has_children;             /* or has ended so long ago that it gets none */
+    bool has_children;             /* or has ended too long ago to get any */
     enum stream_at at;             /* the place of the first iterator */
     int64_t not_before_ms;         /* older changes are not delivered; wall time, or INT64_MIN */
     struct buf iterator;           /* the place of the next poll; empty: none is known */

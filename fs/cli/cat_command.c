@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/read/file.h"
 #include "fs/cli/path_queue.h"
+#include "fs/cli/together_paths.h"
 
 /* As many items share one BatchGetItem; each has at most 400 KB and may wait in memory. */
 enum { CAT_SIDE_BY_SIDE = 100 };
@@ -92,6 +94,25 @@ static bool cat_follows_links(const struct options *options)
     return true;
 }
 
+/* Nothing is printed unless all items were read. An item that is not there is an error of its own,
+ * as without --together. */
+static void cat_print_together(struct together_paths *found)
+{
+    const struct tree *tree = &found->app->tree;
+    if (!together_paths_read(found))
+        return;
+    for (size_t i = 0; i < found->count; i++) {
+        CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
+        struct together_item *item = &found->items[i];
+        struct tree_file file;
+        if (item->record &&
+            file_make(tree, item->place, item->record, -1, NULL, &bytes, &file, &item->why))
+            fwrite(file.bytes.data, 1, file.bytes.size, stdout);
+        else
+            app_report_error(found->app, item->path, &item->why);
+    }
+}
+
 int cat_command(const struct options *options, int argc, char **argv)
 {
     static const struct path_queue_ops ops = {.follows_links = cat_follows_links,
@@ -100,5 +121,10 @@ int cat_command(const struct options *options, int argc, char **argv)
                                               .stop = cat_stop};
     if (argc == 0)
         return app_usage("cat needs a path", "cat");
+    if (options->together) {
+        int usage = together_paths_check(options, argc, "cat");
+        return usage ? usage
+                     : together_paths_command(options, argv, argc, true, cat_print_together);
+    }
     return path_queue_command(options, argv, argc, CAT_SIDE_BY_SIDE, &ops);
 }

@@ -36,7 +36,7 @@ bool import_keys_need_map(const struct options *options)
 
 /* The live table. */
 
-struct live_table {
+struct described_keys {
     struct app *app;
     struct buf *out;
     struct error *err;
@@ -45,7 +45,7 @@ struct live_table {
 
 static void import_keys_take_page(void *arg, const struct page *page, const struct error *err)
 {
-    struct live_table *live = arg;
+    struct described_keys *live = arg;
     live->ok = page != NULL;
     if (page)
         buf_add_span(live->out, page->description);
@@ -54,8 +54,8 @@ static void import_keys_take_page(void *arg, const struct page *page, const stru
     loop_stop(live->app->loop);
 }
 
-static bool import_keys_request(struct live_table *live, struct source *source, enum read_kind kind,
-                                const char *table)
+static bool import_keys_request(struct described_keys *live, struct source *source,
+                                enum read_kind kind, const char *table)
 {
     struct read *read = read_new(kind, table, NULL);
     struct source_call *call =
@@ -73,14 +73,14 @@ static bool import_keys_describe_live(struct import_keys *keys, const char *tabl
                                       struct buf *description, struct buf *expiry,
                                       struct error *err)
 {
-    struct live_table live = {.app = keys->app, .out = description, .err = err};
+    struct described_keys live = {.app = keys->app, .out = description, .err = err};
     if (!table)
         return error_set(err, ERROR_INVALID,
                          "the sources do not name their table; add --table NAME");
     struct place *place = app_resolve(keys->app, "/tables", err);
     struct source *source = place ? sources_for(keys->app->sources, place, err) : NULL;
     bool ok = source && import_keys_request(&live, source, READ_TABLE, table);
-    live = (struct live_table){.app = keys->app, .out = expiry, .err = err};
+    live = (struct described_keys){.app = keys->app, .out = expiry, .err = err};
     if (ok && !import_keys_request(&live, source, READ_EXPIRY, table)) {
         buf_truncate(expiry, 0);
         log_line(&keys->app->log, LOG_LEVEL_WARNING, "the expiry attribute of %s is not known: %s",

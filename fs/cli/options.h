@@ -143,6 +143,7 @@ struct options {
     bool json;
     bool csv; /* this and the next one are of `sql` */
     bool explain;
+    bool together; /* of `cat`, `diff` and `explain`: items of one moment */
     bool whoami;
     bool offline;
     bool sampled; /* --sample was given */

@@ -5,12 +5,14 @@
 
 #include "core/sources.h"
 #include "fs/mount/account.h"
+#include "fs/mount/journal.h"
 
 enum { LINE_EACH_MS = 60 * 1000 };
 
 struct polls {
     struct payer payer; /* first: a pointer to it is a pointer to this */
     struct mount *mount;
+    struct log log;
     struct account *account; /* owned; of the line that is written next; NULL: without memory */
     struct loop_timer *timer;
 };
@@ -47,6 +49,18 @@ static void polls_begin_account(void *arg)
         loop_add_timer(polls->mount->app->loop, LINE_EACH_MS, polls_begin_account, polls);
 }
 
+/* A stream that is late or lost is among the errors of the mount, too. */
+static void polls_on_log_line(void *arg, enum log_level level, const char *line)
+{
+    const struct mount *mount = ((const struct polls *)arg)->mount;
+    struct error why;
+    log_line(&mount->app->log, level, "%s", line);
+    if (level > LOG_LEVEL_WARNING || !mount->journal)
+        return;
+    error_set(&why, ERROR_NO_STREAM, "%s", line);
+    journal_error(mount->journal, getpid(), SPAN_LITERAL("(streams)"), 0, &why);
+}
+
 static void polls_charge_cache(void *arg, size_t more, size_t less)
 {
     cache_charge(((struct mount *)arg)->app->cache, more, less);
@@ -60,13 +74,15 @@ struct polls *polls_new(struct mount *mount)
         return NULL;
     polls->payer = (struct payer){.ops = &polls_ops, .references = 1};
     polls->mount = mount;
+    polls->log = (struct log){LOG_LEVEL_INFO, polls_on_log_line, polls};
     polls_begin_account(polls);
     sources_follow(mount->app->sources,
                    &(struct sources_following){.all = options->live,
                                                .most_bytes = (size_t)options->cache_bytes / 4,
                                                .charge = polls_charge_cache,
                                                .charge_arg = mount,
-                                               .payer = &polls->payer});
+                                               .payer = &polls->payer,
+                                               .log = &polls->log});
     return polls;
 }
 

@@ -185,6 +185,15 @@ def limit_ends_a_listing(bench):
     assert bench.text("ls", "--limit", "2", SHOP).split("\n")[:-1] == whole[:2] != whole[:-1]
 
 
+@effect_of("--together")
+def together_is_one_request(bench):
+    bench.text("cat", SETTINGS, f"{SHOP}/API_KEY")
+    assert "TransactGetItems" not in bench.proxy.ops
+    bench.proxy.clear()
+    bench.text("cat", "--together", SETTINGS, f"{SHOP}/API_KEY")
+    assert bench.proxy.ops == ["TransactGetItems"]
+
+
 @effect_of("--suffix")
 def suffix_ends_names(bench):
     assert "SETTINGS.json\n" in bench.text("--suffix", ".json", "ls", SHOP)
@@ -679,6 +688,16 @@ def what_tables_needs_is_granted(bench):
     scan = granted("--tables", "--allow-scan") - granted("--tables")
     assert {action for action, _ in scan} == {"dynamodb:Scan"}
     bench.ddbfs("policy", "--allow-scan", expect=2)
+
+
+@effect_of("--live")
+def streams_are_followed(bench):
+    with bench.mounted("--live") as root:
+        (root / SETTINGS.lstrip("/")).read_bytes()
+        mounts.wait_until(lambda: '"live"' in (root / f"{SETTINGS.lstrip('/')}@info").read_text(), "the stream is looked for")
+    with bench.mounted() as root:
+        assert '"live"' not in (root / f"{SETTINGS.lstrip('/')}@info").read_text()
+    assert "GetRecords" in bench.text("policy", "--live") and "GetRecords" not in bench.text("policy")
 
 
 @effect_of("--env")

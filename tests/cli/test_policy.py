@@ -132,6 +132,22 @@ def resources(document):
     return {each for statement in document["Statement"] for each in statement["Resource"]}
 
 
+STREAMS = ["dynamodb:DescribeStream", "dynamodb:GetShardIterator", "dynamodb:GetRecords"]
+
+
+def test_streams_are_granted_for_live_mounts(plain, write_map, example_map):
+    assert not any(action in STREAMS for each in policy_of(plain)["Statement"] for action in each["Action"])
+    [granted] = [each for each in policy_of(plain, "--live", "--env", "prod")["Statement"] if each["Action"] == STREAMS]
+    assert sorted(arn.rpartition(":")[2] for arn in granted["Resource"]) == [
+        "table/prod-EcomIndexSettingsTable/stream/*",
+        "table/prod-EcomIndexerJobsTable/stream/*",
+        "table/prod-ShopifyEntitiesTable/stream/*",
+    ]
+    example_map["environments"]["staging"]["live"] = True
+    [granted] = [each for each in policy_of(plain, write_map(example_map))["Statement"] if each["Action"] == STREAMS]
+    assert all("table/staging-" in arn for arn in granted["Resource"]) and len(granted["Resource"]) == 3
+
+
 def test_one_environment_alone(plain):
     assert all("table/staging-" in each for each in resources(policy_of(plain, "--env", "staging")))
 

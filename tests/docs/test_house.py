@@ -27,16 +27,17 @@ ALL_C = [
 # column has the way to the service, which the rooms of maps and paths do not see, and `core/` itself
 # puts the parts together.
 FLOORS = ["core/base", "core/json", "core/item", "core/condition", "core/output", "core/source",
-          "core/map", "core/name", "core/plan", "core/check", "core/draft", "core/read",
+          "core/stream", "core/map", "core/name", "core/plan", "core/check", "core/draft", "core/read",
           "core/describe", "core/sql"]  # fmt: skip
 ALLOWED = {room: set(FLOORS[:floor]) for floor, room in enumerate(FLOORS)} | {
     "core/net": {"core/base"},
     "core/aws": {"core/net", "core/json", "core/base"},
     "core/dynamo": {"core/aws", "core/net", *FLOORS[: FLOORS.index("core/map")]},
     "core/snapshot": {*FLOORS[: FLOORS.index("core/map")]},
+    "core/live": {"core/stream", *FLOORS[: FLOORS.index("core/stream")]},
     "core/import": {"core/snapshot", "core/aws", "core/net", *FLOORS[: FLOORS.index("core/map")]},
     "core/recording": {"core/snapshot", *FLOORS[: FLOORS.index("core/map")]},
-    "core": {"core/dynamo", "core/snapshot", "core/recording", "core/import", "core/aws", "core/net",
+    "core": {"core/dynamo", "core/live", "core/snapshot", "core/recording", "core/import", "core/aws", "core/net",
              *FLOORS},  # fmt: skip
     "fs/cli": {"core", "core/import", *FLOORS},
     "fs/cli/diff": {"fs/cli", "core", *FLOORS},

@@ -41,7 +41,8 @@ static struct read *read_for(enum dynamo_op op)
                                            [DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS] = READ_RECOVERY,
                                            [DYNAMO_DESCRIBE_STREAM] = READ_STREAM,
                                            [DYNAMO_GET_SHARD_ITERATOR] = READ_ITERATOR,
-                                           [DYNAMO_GET_RECORDS] = READ_CHANGES};
+                                           [DYNAMO_GET_RECORDS] = READ_CHANGES,
+                                           [DYNAMO_TRANSACT_GET_ITEMS] = READ_TOGETHER};
     const struct read_stream stream = {.arn = SPAN_LITERAL("arn:s"),
                                        .shard = SPAN_LITERAL("shard-1"),
                                        .iterator = SPAN_LITERAL("i")};
@@ -56,6 +57,8 @@ static struct read *read_for(enum dynamo_op op)
         read_add_where(read, &cond);
     if (dynamo_op_is_of_streams(op))
         read_set_stream(read, &stream);
+    if (kinds[op] == READ_TOGETHER)
+        read_add_part(read, read_for(DYNAMO_GET_ITEM));
     require(!read_failed(read));
     return read;
 }
@@ -76,8 +79,8 @@ static void resume(const struct read *read, const struct answer *answer)
 
 static void use_answer(const struct answer *answer)
 {
-    for (size_t i = 0; i < answer->item_count; i++)
-        require(json_is(answer->items[i], JSON_OBJECT));
+    for (size_t i = 0; i < answer->item_count; i++) /* of a transaction one may be absent */
+        require(!json_present(answer->items[i]) || json_is(answer->items[i], JSON_OBJECT));
     for (size_t i = 0; i < answer->name_count; i++)
         require(answer->names[i].data != NULL);
     require(!answer->table || answer->table->keys.partition_count > 0);

@@ -49,6 +49,22 @@ def throttle(_exchange, _go_on, code="ProvisionedThroughputExceededException"):
     return wire.error(400, code, text)
 
 
+def canceled(_exchange, _go_on, reasons=("TransactionConflict",), told=True):
+    """A transaction that is canceled for REASONS, one for each item; not TOLD: in the sentence alone."""
+    text = "Transaction cancelled, please refer cancellation reasons for specific reasons"
+    message = {"TransactionConflict": "Transaction is ongoing for the item"}
+    body = {
+        "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+        "Message": f"{text} [{', '.join(reasons)}]",
+    }
+    if told:
+        body["CancellationReasons"] = [
+            {"Code": code} if code == "None" else {"Code": code, "Message": message.get(code, f"because of {code}")}
+            for code in reasons
+        ]
+    return wire.Response(400, json.dumps(body).encode())
+
+
 def server_error(_exchange, _go_on, status=500):
     code = {503: "ServiceUnavailable"}.get(status, "InternalServerError")
     return wire.error(status, code, "The request could not be completed by the service")
@@ -259,6 +275,7 @@ def slow_body(_exchange, go_on, piece_s=0.2):
 
 KINDS = {
     "throttle": throttle,
+    "canceled": canceled,
     "server_error": server_error,
     "expired": expired,
     "denied": denied,

@@ -11,6 +11,9 @@ def asked(record):
     action = f"dynamodb:{record.op}"
     if record.op in ("ListTables", "ListBackups"):
         return [(action, "*")]
+    if record.op == "TransactGetItems":  # it has no permission of its own
+        names = {each["Get"]["TableName"] for each in record.body["TransactItems"]}
+        return [("dynamodb:GetItem", f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}") for name in sorted(names)]
     tables = list(record.body["RequestItems"]) if record.op == "BatchGetItem" else [record.table]
     index = f"/index/{record.index}" if record.index else ""
     return [(action, f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{table}{index}") for table in tables]

@@ -20,7 +20,8 @@ FACTS = ("DescribeTimeToLive", "ListBackups", "DescribeContinuousBackups")
 def asked_of(words):
     """What is asked of a listing beside its path, as `explain` takes it too."""
     names = ("--where", "--limit")
-    return [each for at, word in enumerate(words) if word in names for each in words[at : at + 2]]
+    asked = [each for at, word in enumerate(words) if word in names for each in words[at : at + 2]]
+    return asked + ["--together"] * ("--together" in words)
 
 
 def told_of(ddbfs, options, paths, env):
@@ -28,7 +29,8 @@ def told_of(ddbfs, options, paths, env):
     when it can't explain one of them."""
     told = ddbfs.run_quick(*options, "explain", "--json", *paths, env=env, expect=None)
     each = [value for value in plain.objects(told.text) if "bound" in value]
-    return summed(each) if len(each) == len(paths) else None
+    count = 1 if "--together" in options else len(paths)
+    return summed(each) if len(each) == count else None
 
 
 def summed(each):
@@ -75,7 +77,7 @@ def beyond(bound, sent):
     structure = [each.table for each in sent if each.op == "DescribeTable"]
     scans = [each for each in sent if each.op == "Scan"]
     facts = [each for each in sent if each.op in FACTS and "ExclusiveStartBackupArn" not in each.body]
-    one = [each for each in sent if each.op == "GetItem"]
+    one = [each for each in sent if each.op in ("GetItem", "TransactGetItems")]
     if bound["per_100_records"]:  # a page of one record
         batches, one = batches + one, []
     else:  # several of those that are told one by one may leave together

@@ -20,6 +20,7 @@ ALLOWED = {"GetItem", "BatchGetItem", "Query", "DescribeTable", "ListTables"} | 
     "ListBackups",
     "DescribeContinuousBackups",
     "SearchVectors",
+    "TransactGetItems",
 }
 STREAMS = {"DescribeStream", "GetShardIterator", "GetRecords"}
 TARGETS = {"DynamoDB_20120810": ALLOWED | {"Scan"}, "DynamoDBStreams_20120810": STREAMS}
@@ -86,17 +87,24 @@ def operation_of(target):
     return operation if operation in TARGETS.get(service, ()) else None
 
 
+def parts_of(body):
+    """The items of a transaction."""
+    return [each["Get"] for each in (body or {}).get("TransactItems", [])]
+
+
 def table_of(body):
-    """The table a request names; the first one of a batch."""
+    """The table a request names; the first one of a batch or a transaction."""
     if not body:
         return None
-    return body.get("TableName") or next(iter(body.get("RequestItems", {})), None)
+    several = [*body.get("RequestItems", {}), *(each["TableName"] for each in parts_of(body))]
+    return body.get("TableName") or next(iter(several), None)
 
 
 def keys_of(body):
     """The keys of the records that a request names, of one or of many."""
     batch = (body or {}).get("RequestItems", {}).values()
     keys = [key for wanted in batch for key in wanted.get("Keys", [])]
+    keys += [each["Key"] for each in parts_of(body)]
     return keys or [key for key in [(body or {}).get("Key")] if key]
 
 

@@ -649,7 +649,7 @@ def test_stats_count_what_was_asked(mount):
     after = m.stats()
     asked = {op: after["requests"][op] - before["requests"][op] for op in after["requests"]}
     assert {op: count for op, count in asked.items() if count} == m.counts()
-    records = {"GetItem", "BatchGetItem", "Query", "Scan"}
+    records = {"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
     facts = {"DescribeTable", "ListTables", "DescribeTimeToLive", "ListBackups", "DescribeContinuousBackups"}
     assert set(asked) == records | facts
     assert after["consumed_capacity"] > before["consumed_capacity"]

@@ -2,11 +2,13 @@
 and a change is visible within a moment."""
 
 import json
+import os
 import time
 
 import pytest
 
 from harness import mounts
+from .conftest import job
 
 STREAM = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 POLLS = {"GetRecords", "GetShardIterator", "DescribeStream"}
@@ -19,13 +21,15 @@ def reads_of(proxy):
 
 
 @pytest.fixture
-def live(mount, branch, boto):
-    """live(which, view=…): a mount with --live, and a table of the branch whose stream is enabled."""
+def live(mount, branch, boto, make_map):
+    """live("jobs", view=…): a mount with --live of a map whose results would be used for a second, and the
+    name of a table of the branch whose stream is enabled."""
 
-    def make(which="jobs", view="NEW_AND_OLD_IMAGES", **options):
+    def make(which, view="NEW_AND_OLD_IMAGES", options=("--live",), change=lambda text: text):
         table = branch.table(which)
         boto.update_table(TableName=table, StreamSpecification={**STREAM, "StreamViewType": view})
-        return mount("--live", **options), table
+        text = make_map(lambda text: change(text.replace('"mtime"', '"ttl": 1, "mtime"')))
+        return mount(*options, map_file=text), table
 
     return make
 
@@ -34,25 +38,171 @@ def state(m, path):
     return json.loads((m / f"{path}@info").read_text())["live"]
 
 
-def await_live(m, path):
-    """Reads PATH until its results are used again: the stream is followed, and its replicas have settled."""
-    mounts.wait_until(lambda: state(m, path)["state"] == "live", f"the stream of {path} is followed")
+def names(m, path):
+    return sorted(os.listdir(m / path))
+
+
+def await_live(m, *paths):
+    """Reads PATHS until no further read of them sends a request: the stream is followed, its replicas have
+    settled, and what was read is stored."""
 
     def is_stored():
-        time.sleep(0.7)  # longer than a reader uses a result
+        for path in paths:
+            mounts.wait_until(lambda: state(m, path)["state"] == "live", f"the stream of {path} is followed")
         m.proxy.clear()
-        (m / path).read_bytes()
+        begin = time.monotonic()
+        while time.monotonic() < begin + 2.5:  # longer than the map's ttl, and than readers use a result
+            for path in paths:
+                read_whole(m, path)
+            time.sleep(0.05)
         return not reads_of(m.proxy)
 
-    time.sleep(10)  # until results from before have ended
-    mounts.wait_until(is_stored, f"{path} is stored")
+    mounts.wait_until(is_stored, f"{paths} are stored")
     m.proxy.clear()
+
+
+def read_whole(m, path):
+    """The texts of the items of a directory, or of one item."""
+    if not (m / path).is_dir():
+        return (m / path).read_text()
+    return {name: (m / path / name).read_text() for name in os.listdir(m / path) if name != "README"}
+
+
+SETTINGS = {"pk": {"S": "SHOP#cool-store.myshopify.com"}, "sk": {"S": "SETTINGS"}}
 
 
 def test_an_item_is_read_once_and_its_change_is_seen(live, branch, boto):
     m, table = live("shops")
     path = branch.put_settings(active_index="one")
     await_live(m, path)
-    boto.put_item(TableName=table, Item={"pk": {"S": "SHOP#cool-store.myshopify.com"}, "sk": {"S": "SETTINGS"}, "active_index": {"S": "two"}})
-    mounts.wait_until(lambda: json.loads((m / path).read_text())["active_index"] == "two", "the change is visible")
+    boto.put_item(TableName=table, Item={**SETTINGS, "active_index": {"S": "two"}})
+    mounts.wait_until(lambda: '"two"' in (m / path).read_text(), "the change is visible")
+    boto.delete_item(TableName=table, Key=SETTINGS)
+    mounts.wait_until(lambda: not (m / path).exists(), "the item is gone")
+    boto.put_item(TableName=table, Item={**SETTINGS, "active_index": {"S": "three"}})
+    mounts.wait_until(lambda: (m / path).exists() and '"three"' in (m / path).read_text(), "the item is back")
     assert not reads_of(m.proxy)
+    assert state(m, path)["lag_ms"] < 3000
+
+
+def put_job(boto, table, number, status, **more):
+    boto.put_item(TableName=table, Item={**job(number, "acct-index", status, 0), **more})
+
+
+def test_listings_follow_their_items_without_a_request(live, branch, boto):
+    m, table = live("jobs")
+    listing, jobs = branch.put_jobs(5)
+    shop = f"{branch.name}/jobs/by-index/shopify/acct-index"
+    failed, pending = f"{shop}/status/FAILED", f"{shop}/status/PENDING"
+    for each in (listing, f"{shop}/latest"):
+        await_live(m, each)
+    put_job(boto, table, 2, "PENDING")
+    mounts.wait_until(lambda: "PENDING" in (m / listing / jobs[2]).read_text(), "the job is pending")
+    mounts.wait_until(lambda: "PENDING" in (m / shop / "latest" / jobs[2]).read_text(), "also in latest")
+    put_job(boto, table, 7, "FAILED")
+    new = job(7, "acct-index", "FAILED", 0)["sk"]["S"][len("JOB#") :]
+    mounts.wait_until(lambda: names(m, listing) == sorted([*jobs, new]), "the new job is listed")
+    boto.delete_item(TableName=table, Key={name: job(0, "acct-index", "", 0)[name] for name in ("pk", "sk")})
+    mounts.wait_until(lambda: names(m, listing) == sorted([*jobs[1:], new]), "the first job is gone")
+    assert not reads_of(m.proxy)
+    await_live(m, failed, pending)
+    put_job(boto, table, 3, "PENDING")
+    mounts.wait_until(lambda: len(names(m, pending)) == len(names(m, failed)) == 2 + 1 - 1 or
+                      (len(names(m, pending)), len(names(m, failed))) == (2, 3), "the job has moved")
+    assert '"PENDING"' in "".join(read_whole(m, pending).values())
+    assert not reads_of(m.proxy)
+
+
+def test_an_item_that_an_index_finds(live, branch, boto):
+    m, table = live("jobs")
+    branch.put_jobs(3)
+    path = f"{branch.name}/jobs/by-id/job-000001"
+    await_live(m, path)
+    put_job(boto, table, 1, "PENDING")
+    mounts.wait_until(lambda: "PENDING" in (m / path).read_text(), "the change is visible")
+    assert not reads_of(m.proxy)
+    boto.delete_item(TableName=table, Key={name: job(1, "acct-index", "", 0)[name] for name in ("pk", "sk")})
+    mounts.wait_until(lambda: not (m / path).exists(), "the item is gone")
+    assert not reads_of(m.proxy)
+
+
+@pytest.mark.parametrize("view", ["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE"])
+def test_a_stream_with_fewer_images_drops_what_may_have_changed(live, branch, boto, view):
+    m, table = live("jobs", view=view)
+    listing, jobs = branch.put_jobs(3)
+    await_live(m, listing)
+    put_job(boto, table, 1, "PENDING")
+    mounts.wait_until(lambda: "PENDING" in (m / listing / jobs[1]).read_text(), "the change is visible")
+    put_job(boto, table, 7, "FAILED")
+    mounts.wait_until(lambda: len(names(m, listing)) == 4, "the new job is listed")
+
+
+def test_a_table_without_a_stream_is_reported_and_read_as_ever(live, branch, boto):
+    m, table = live("jobs")
+    path = branch.put_settings(active_index="one")  # of another table
+    (m / path).read_text()
+    mounts.wait_until(lambda: state(m, path)["state"] == "lost", "the stream is missed")
+    assert "has no stream" in state(m, path)["why"]
+    assert "is not live" in m.log() or "is not live" in m.errors()
+    boto.put_item(TableName=f"{branch.name}-ShopifyEntitiesTable", Item={**SETTINGS, "active_index": {"S": "two"}})
+    mounts.wait_until(lambda: '"two"' in (m / path).read_text(), "the change is visible")
+
+
+def test_a_lagging_stream_is_reported_and_not_believed(live, branch, boto):
+    m, table = live("shops")
+    path = branch.put_settings(active_index="one")
+    await_live(m, path)
+    m.proxy.fault("error", op="GetRecords", code="InternalServerError", status=500, times=None)
+    mounts.wait_until(lambda: state(m, path)["state"] == "lags", "the lag is reported")
+    boto.put_item(TableName=table, Item={**SETTINGS, "active_index": {"S": "two"}})
+    mounts.wait_until(lambda: '"two"' in (m / path).read_text(), "the change is visible")
+    assert "GetItem" in reads_of(m.proxy)
+    mounts.wait_until(lambda: "lags by" in m.errors(), "the lag is among the errors")
+    m.proxy.heal()
+    mounts.wait_until(lambda: state(m, path)["state"] == "live", "the stream has caught up")
+
+
+def test_a_denied_stream_names_its_permission(live, branch):
+    m, _ = live("shops")
+    m.proxy.fault("error", op="DescribeStream", code="AccessDeniedException", times=None,
+                  message="User: arn:aws:iam::1:user/u is not authorized to perform: dynamodb:DescribeStream")  # fmt: skip
+    path = branch.put_settings(active_index="one")
+    (m / path).read_text()
+    mounts.wait_until(lambda: state(m, path)["state"] == "lost", "the stream is denied")
+    assert "dynamodb:DescribeStream" in state(m, path)["why"]
+
+
+def test_a_refresh_reads_everything_again(live, branch):
+    m, _ = live("shops")
+    path = branch.put_settings(active_index="one")
+    await_live(m, path)
+    m.refresh(path)
+    (m / path).read_text()
+    assert reads_of(m.proxy) == ["GetItem"]
+
+
+def test_the_map_names_environments_that_are_live(live, branch):
+    change = lambda text: text.replace('"prefix": "dev-{branch}-"', '"live": true, "prefix": "dev-{branch}-"')
+    m, _ = live("shops", options=(), change=change)
+    path = branch.put_settings(active_index="one")
+    await_live(m, path)
+    other = json.loads((m / "prod/shops/cool-store.myshopify.com/SETTINGS@info").read_text())
+    assert "live" not in other
+
+
+def test_a_path_of_ttl_zero_is_always_read(live, branch):
+    m, _ = live("shops", change=lambda text: text.replace('"ttl": 1', '"ttl": 0'))
+    path = branch.put_settings(active_index="one")
+    for _ in range(3):
+        (m / path).read_text()
+        time.sleep(0.2)  # longer than the kernel keeps a name
+    assert reads_of(m.proxy) == ["GetItem"] * 3
+
+
+def test_polls_are_in_the_ledger(live, branch):
+    m, table = live("shops")
+    path = branch.put_settings(active_index="one")
+    await_live(m, path)
+    operations = m.stats()["requests"]
+    assert operations["GetRecords"] > 2 and operations["DescribeStream"] >= 1
+    assert f'operation="GetRecords",table="{table}"' in m.metrics()

@@ -276,6 +276,43 @@ static void answer_items(struct fake_call *call)
         fake->most_held = fake->held;
 }
 
+static bool is_part(const struct fake_call *call, const struct read *part, size_t item,
+                    struct json_doc *doc)
+{
+    const struct fake_source *fake = fake_of(call);
+    return is_in(part, &fake->items[item]) && !(fake->gone && fake->gone[item]) &&
+           json_parse(doc, span_text(fake->items[item].text), JSON_STRICT, NULL) &&
+           is_asked_for(part, json_root(doc));
+}
+
+/* One element for each part, in their order. */
+static void answer_together(struct fake_call *call)
+{
+    struct sheet sheet = {.count = 0};
+    struct json items[READ_MAX_KEYS] = {{0}};
+    const struct read *read = call->base.read;
+    set_busy(fake_of(call), true);
+    for (size_t part = 0; part < read->part_count; part++)
+        for (size_t i = 0; i < item_total(fake_of(call)); i++) {
+            CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+            if (!is_part(call, read->parts[part], i, &doc) || sheet.count == MOST_ITEMS)
+                continue;
+            add_to_sheet(&sheet, read->parts[part], json_root(&doc));
+            items[part] = sheet.items[sheet.count - 1];
+        }
+    set_busy(fake_of(call), false);
+    struct page page = {.items = items,
+                        .item_count = read->part_count,
+                        .requests = 1,
+                        .capacity = (double)(2 * read->part_count),
+                        .request_id = "FAKE-REQUEST"};
+    call->base.fn(call->base.arg, &page, NULL);
+    for (size_t i = 0; i < sheet.count; i++) {
+        json_clean_up(&sheet.docs[i]);
+        buf_clean_up(&sheet.texts[i]);
+    }
+}
+
 static void answer_tables(struct fake_call *call)
 {
     struct span names[MOST_ITEMS];
@@ -375,6 +412,8 @@ static void answer(void *arg)
         answer_table(call);
     else if (call->base.read->kind == READ_EXPIRY || call->base.read->kind == READ_RECOVERY)
         answer_description(call);
+    else if (call->base.read->kind == READ_TOGETHER)
+        answer_together(call);
     else
         answer_items(call);
 }
@@ -384,7 +423,7 @@ static void note(struct fake_source *fake, const struct read *read)
     static const char *const kinds[] = {
         [READ_ITEMS] = "items",       [READ_QUERY] = "query",   [READ_TABLES] = "tables",
         [READ_TABLE] = "table",       [READ_EXPIRY] = "expiry", [READ_BACKUPS] = "backups",
-        [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan"};
+        [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan",     [READ_TOGETHER] = "together"};
     int used = snprintf(fake->last, sizeof fake->last, "%s %s%s%s", kinds[read->kind], read->table,
                         read->index ? "/" : "", read->index ? read->index : "");
     for (size_t i = 0; i < read->where_count && used < (int)sizeof fake->last; i++)

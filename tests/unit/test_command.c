@@ -300,6 +300,25 @@ static void test_streams(void)
                   "aws dynamodbstreams get-records --shard-iterator 'arn:s|1' --region r");
 }
 
+static void test_keys_of_a_transaction_may_be_the_shells(void)
+{
+    static const char *const keys[] = {NULL, "\"$key2\""};
+    struct source_command how = {
+        .options = " --region r", .keys = keys, .choose = ".[0].Item", .flags = "-c"};
+    struct read *read = new_read(READ_TOGETHER, "T", NULL);
+    for (int i = 0; i < 2; i++) {
+        struct read *part = new_read(READ_ITEMS, i ? "U" : "T", NULL);
+        add_key(part, i ? "unknown" : "it's");
+        read_add_part(read, part);
+    }
+    check_command(read, &how,
+                  "aws dynamodb transact-get-items --transact-items "
+                  "'[{\"Get\":{\"TableName\":\"T\",\"Key\":{\"pk\":{\"S\":\"it'\\''s\"},"
+                  "\"sk\":{\"N\":\"7\"}}}},"
+                  "{\"Get\":{\"TableName\":\"U\",\"Key\":'\"$key2\"'}}]' --region r | jq -c "
+                  "'.Responses | .[0].Item'");
+}
+
 static void test_a_nested_command_gives_the_key(void)
 {
     CLEAN_UP(buf_clean_up) struct buf out = {0};
@@ -330,6 +349,7 @@ static const struct check_test tests[] = {
     {"a_strange_table_is_quoted", test_a_strange_table_is_quoted},
     {"tables", test_tables},
     {"streams", test_streams},
+    {"keys_of_a_transaction_may_be_the_shells", test_keys_of_a_transaction_may_be_the_shells},
     {"a_nested_command_gives_the_key", test_a_nested_command_gives_the_key},
 };
 

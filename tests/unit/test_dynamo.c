@@ -224,6 +224,133 @@ static struct read *items(int count)
 #define BAD_SIGNATURE "{\"__type\":\"x#InvalidSignatureException\",\"message\":\"Expired.\"}"
 #define EXPIRED "{\"__type\":\"x#ExpiredTokenException\",\"message\":\"Expired.\"}"
 
+static struct read *together(int count)
+{
+    struct read *read = read_new(READ_TOGETHER, "jobs", NULL);
+    for (int i = 0; i < count; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "%d", i);
+        struct read *part = read_new(READ_ITEMS, i ? "shops" : "jobs", NULL);
+        struct key key = {.attributes = {{SPAN_LITERAL("pk"), text(id)}}, .count = 1};
+        read_add_key(part, &key);
+        read_set_pattern(part, i ? "shops" : "jobs", "{id}");
+        read_add_part(read, part);
+    }
+    return read;
+}
+
+#define CANCELED(first, second)                                                                    \
+    "{\"__type\":\"x#TransactionCanceledException\",\"Message\":\"Cancelled.\","                   \
+    "\"CancellationReasons\":[{\"Code\":\"" first "\"},{\"Code\":\"" second "\"}]}"
+#define CONFLICT CANCELED("None", "TransactionConflict")
+#define TWO_OF_A_MOMENT                                                                            \
+    "{\"Responses\":[{\"Item\":{\"pk\":{\"S\":\"0\"}}},{}],\"ConsumedCapacity\":["                 \
+    "{\"TableName\":\"jobs\",\"CapacityUnits\":2},{\"TableName\":\"shops\",\"CapacityUnits\":3}]}"
+
+static void items_of_one_moment_are_one_page_that_their_parts_pay_for(void)
+{
+    struct scene scene;
+    struct source_stats stats = {0};
+    open_scene(&scene, together(2));
+    answer(&scene, 200, TWO_OF_A_MOMENT);
+    run(&scene);
+    CHECK_INT(scene.page_count, 1);
+    CHECK(scene.pages[0].items == 2 && !scene.pages[0].more && scene.pages[0].capacity == 5);
+    CHECK_TEXT(buf_text(&scene.payer.lines), "TransactGetItems jobs/ jobs/{id} answered\n"
+                                             "TransactGetItems shops/ shops/{id} answered\n");
+    CHECK(scene.payer.units == 5 && scene.payer.requests == 1);
+    CHECK_HAS(scene.logged, "TransactGetItems table=jobs,shops status=200");
+    source_add_stats(scene.source, &stats);
+    CHECK(stats.items == 1 && stats.spent.units == 5);
+    close_scene(&scene);
+}
+
+static void a_conflict_is_repeated_until_the_deadline(void)
+{
+    struct scene scene;
+    open_scene(&scene, together(2));
+    for (int i = 0; i < 60; i++)
+        answer(&scene, 400, CONFLICT);
+    run(&scene);
+    CHECK_INT(scene.error_count, 1);
+    CHECK_INT(scene.err.kind, ERROR_THROTTLED);
+    CHECK_TEXT(scene.err.code, "TransactionConflict");
+    CHECK(scene.err.part == 2);
+    CHECK_TEXT(scene.err.table, "shops");
+    CHECK_HAS(scene.err.text, "requests in all)");
+    CHECK(sent_count(&scene) > RETRY_ATTEMPTS && sent_count(&scene) < 30);
+    CHECK(scene.clock.now_ms <= 1000000 + DEADLINE_MS);
+    CHECK(scene.payer.doubted == (double)sent_count(&scene) * 400);
+    close_scene(&scene);
+}
+
+static void a_conflict_that_ends_is_a_page(void)
+{
+    struct scene scene;
+    setenv("AWS_MAX_ATTEMPTS", "1", 1);
+    open_scene(&scene, together(2));
+    unsetenv("AWS_MAX_ATTEMPTS");
+    for (int i = 0; i < 6; i++)
+        answer(&scene, 400, CONFLICT);
+    answer(&scene, 200, TWO_OF_A_MOMENT);
+    run(&scene);
+    CHECK_INT(scene.page_count, 1);
+    CHECK_INT(scene.pages[0].requests, 7);
+    close_scene(&scene);
+}
+
+/* A response that does not come is no other end. */
+static void a_deadline_behind_a_conflict_is_a_conflict(void)
+{
+    struct scene scene;
+    open_scene(&scene, together(2));
+    answer(&scene, 400, CONFLICT);
+    answer(&scene, 200, TWO_OF_A_MOMENT);
+    script_delay(scene.script, 2 * DEADLINE_MS);
+    run(&scene);
+    CHECK_INT(scene.err.kind, ERROR_THROTTLED);
+    CHECK_TEXT(scene.err.code, "TransactionConflict");
+    CHECK_HAS(scene.err.text, "(2 requests in all)");
+    close_scene(&scene);
+}
+
+static void a_throttled_item_is_repeated_as_a_throttled_request(void)
+{
+    struct scene scene;
+    open_scene(&scene, together(2));
+    for (int i = 0; i < 60; i++)
+        answer(&scene, 400, CANCELED("TransactionConflict", "ThrottlingError"));
+    run(&scene);
+    CHECK_INT(scene.err.kind, ERROR_THROTTLED);
+    CHECK_TEXT(scene.err.code, "ThrottlingError");
+    CHECK_INT(sent_count(&scene), RETRY_ATTEMPTS);
+    close_scene(&scene);
+}
+
+static void an_optional_transaction_is_sent_once(void)
+{
+    struct scene scene;
+    struct read *read = together(2);
+    read->once = true;
+    open_scene(&scene, read);
+    answer(&scene, 400, CONFLICT);
+    run(&scene);
+    CHECK_INT(scene.err.kind, ERROR_THROTTLED);
+    CHECK_INT(sent_count(&scene), 1);
+    close_scene(&scene);
+}
+
+static void who_can_not_pay_for_a_transaction_sends_none(void)
+{
+    struct scene scene;
+    open_scene(&scene, together(2));
+    scene.payer.most = 3;
+    run(&scene);
+    CHECK(scene.error_count == 1 && scene.payer.refused == 1);
+    CHECK_INT(sent_count(&scene), 0);
+    close_scene(&scene);
+}
+
 static void an_item_comes_in_one_request(void)
 {
     struct scene scene;
@@ -2109,6 +2236,15 @@ static const struct check_test tests[] = {
     {"a request that the service refused took nothing",
      a_request_that_the_service_refused_took_nothing},
     {"rounds of a batch are charged", rounds_of_a_batch_are_charged},
+    {"items of one moment are one page that their parts pay for",
+     items_of_one_moment_are_one_page_that_their_parts_pay_for},
+    {"a conflict is repeated until the deadline", a_conflict_is_repeated_until_the_deadline},
+    {"a conflict that ends is a page", a_conflict_that_ends_is_a_page},
+    {"a deadline behind a conflict is a conflict", a_deadline_behind_a_conflict_is_a_conflict},
+    {"a throttled item is repeated as a throttled request",
+     a_throttled_item_is_repeated_as_a_throttled_request},
+    {"an optional transaction is sent once", an_optional_transaction_is_sent_once},
+    {"who can not pay for a transaction sends none", who_can_not_pay_for_a_transaction_sends_none},
     {"who misses a table pays for the list of those there are",
      who_misses_a_table_pays_for_the_list_of_those_there_are},
     {"no secret is logged", no_secret_is_logged},

@@ -81,8 +81,8 @@ static void open_scene(struct scene *scene)
 
 static void follow_since(struct scene *scene, enum follow_from from, int64_t since_ms)
 {
-    static const struct follower_ops ops = {
-        NULL, on_changes, on_covered, on_gap, on_trouble, on_ended};
+    static const struct follower_ops ops = {NULL,   on_changes, on_covered,
+                                            on_gap, on_trouble, on_ended};
     scene->follower = follower_new(&(struct follower_options){.loop = scene->loop,
                                                               .source = &scene->fake.source,
                                                               .table = "T",

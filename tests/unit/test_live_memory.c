@@ -64,6 +64,11 @@ static void close_scene(struct scene *scene)
     CHECK(list_is_empty(&scene->budget.entries));
 }
 
+static struct value text_value(const char *text)
+{
+    return (struct value){VALUE_S, span_text(text)};
+}
+
 /* Items. */
 
 static unsigned partition_of(size_t i)
@@ -102,11 +107,6 @@ enum shape {
     OF_COLUMNS, /* the attribute v alone */
     SHAPES,
 };
-
-static struct value text_value(const char *text)
-{
-    return (struct value){VALUE_S, span_text(text)};
-}
 
 static struct value number_value(const char *text)
 {
@@ -326,7 +326,13 @@ static void check_item(struct scene *scene, size_t i)
     write_key(i, &keys);
     CHECK(json_parse(&doc, buf_span(&keys), JSON_STRICT, NULL));
     CHECK(live_schema_write_key(&scene->schema, json_root(&doc), &key));
-    if (!live_memory_find_item(scene->memory, buf_span(&key), 0, &row)) {
+    char pk[8], sk[8];
+    snprintf(pk, sizeof pk, "p%u", partition_of(i));
+    snprintf(sk, sizeof sk, "s%02zu", i);
+    const struct key typed = {
+        .attributes = {{SPAN_LITERAL("pk"), text_value(pk)}, {SPAN_LITERAL("sk"), text_value(sk)}},
+        .count = 2};
+    if (!live_memory_find_item(scene->memory, &typed, 0, &row)) {
         live_memory_store_item(scene->memory, buf_span(&key),
                                span_text(thing->exists ? thing->text : ""), 1);
         return;

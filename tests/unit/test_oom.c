@@ -3,14 +3,17 @@
  * the answer is "out of memory" or the right one. */
 #include "core/base/unified.h"
 #include "core/describe/explain.h"
+#include "core/describe/explain_together.h"
 #include "core/describe/readme.h"
 #include "core/describe/skill.h"
 #include "core/draft/declare.h"
 #include "core/draft/infer.h"
 #include "core/item/difference.h"
 #include "core/output/form.h"
+#include "core/read/file.h"
 #include "core/read/moments.h"
 #include "core/read/resolve.h"
+#include "core/read/together.h"
 #include "core/source/ranges.h"
 #include "core/sql/sql_lookup.h"
 #include "tests/unit/check.h"
@@ -205,6 +208,98 @@ static void test_reading_by_a_shortened_name(void)
 static void test_listing_with_hydrate(void)
 {
     try_list("/prod/jobs/by-index/shopify/a-b/status/PENDING", true);
+}
+
+/* Items of one moment: two whose keys are in their paths, one that a query finds, and one that is
+ * not there. EXPLAINS instead of reading. */
+static bool explains;
+
+static void take_together(void *arg, const struct error *err)
+{
+    struct told *told = arg;
+    told->calls++;
+    if (err)
+        told->err = *err;
+}
+
+static void tell_together(struct scene *scene, struct together_item *items, size_t count,
+                          struct told *told)
+{
+    if (!together_check(&scene->tree, items, count, &told->err))
+        return;
+    if (explains) {
+        explain_together_write(&scene->tree, items, count, false, &told->bytes, &told->err);
+        return;
+    }
+    if (!together_start(&scene->tree, items, count, take_together, told)) {
+        error_no_memory(&told->err);
+        return;
+    }
+    loop_run(scene->loop);
+    for (size_t i = 0; i < count && told->err.kind == ERROR_NONE; i++) {
+        CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+        struct tree_file file;
+        if (!items[i].record)
+            buf_printf(&told->bytes, "%s\n", items[i].why.text);
+        else if (file_make(&scene->tree, items[i].place, items[i].record, -1, NULL, &bytes, &file,
+                           &told->err))
+            buf_add_span(&told->bytes, file.bytes);
+    }
+}
+
+static bool attempt_together(unsigned long n, bool for_good)
+{
+    static const char *const paths[] = {"/prod/shops/s.example/SETTINGS", "/prod/jobs/by-id/j1",
+                                        "/prod/index-settings/kl7/products@/add_docs_config",
+                                        "/prod/shops/s.example/USER#none"};
+    enum { COUNT = sizeof paths / sizeof paths[0] };
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    struct together_item items[COUNT] = {{.place = NULL}};
+    struct place *places[COUNT];
+    struct scene scene;
+    open_scene(&scene);
+    CHECK(buf_reserve(&told.bytes, 16384));
+    for (size_t i = 0; i < COUNT; i++) {
+        places[i] = place_resolve(scene.map, span_text(paths[i]), &scene.tree.names, NULL);
+        CHECK(places[i]);
+        items[i].place = places[i];
+        items[i].path = paths[i];
+    }
+    arm(n, for_good);
+    tell_together(&scene, items, COUNT, &told);
+    bool hit = disarm();
+    unsigned open = scene.fake.started - scene.fake.ended;
+    for (size_t i = 0; i < COUNT; i++) {
+        record_unref(items[i].record);
+        place_destroy(places[i]);
+    }
+    scene_close(&scene);
+    CHECK_INT(open, 0);
+    if (hit)
+        check_answer(&told, true, n);
+    else
+        keep_right(buf_span(&told.bytes));
+    return hit;
+}
+
+static void test_reading_items_of_one_moment(void)
+{
+    CHECK(!attempt_together(1000000, false));
+    CHECK_HAS(buf_text(&right), "\"active_index\": \"products\"");
+    CHECK_HAS(buf_text(&right), "\"job_id\": \"j1\"");
+    CHECK_HAS(buf_text(&right), "has no item with");
+    try_all(attempt_together);
+    buf_clean_up(&right);
+}
+
+static void test_explaining_items_of_one_moment(void)
+{
+    explains = true;
+    CHECK(!attempt_together(1000000, false));
+    CHECK_HAS(buf_text(&right), "by the key that was found");
+    try_all(attempt_together);
+    buf_clean_up(&right);
+    explains = false;
 }
 
 /* How many pages are asked for by who reads ASKED_PATH alone. */
@@ -954,6 +1049,8 @@ static const struct check_test tests[] = {
     {"reading_by_an_index", test_reading_by_an_index},
     {"reading_by_key", test_reading_by_key},
     {"reading_what_is_picked", test_reading_what_is_picked},
+    {"reading_items_of_one_moment", test_reading_items_of_one_moment},
+    {"explaining_items_of_one_moment", test_explaining_items_of_one_moment},
     {"reading_typed_with_a_secret", test_reading_typed_with_a_secret},
     {"reading_info", test_reading_info},
     {"reading_an_attribute", test_reading_an_attribute},

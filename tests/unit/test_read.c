@@ -115,6 +115,45 @@ static struct read *query(const char *table, const char *index, const struct con
     return read;
 }
 
+static struct read *together(const char *second)
+{
+    static const char *const tables[] = {"t", "u"};
+    struct read *read = read_new(READ_TOGETHER, "t", NULL);
+    for (int i = 0; i < 2; i++) {
+        struct read *part = read_new(READ_ITEMS, tables[i], NULL);
+        struct key key = {.attributes = {{SPAN_LITERAL("pk"), text(i ? second : "a")}}, .count = 1};
+        read_add_key(part, &key);
+        read_set_path(part, i ? "/b" : "/a");
+        read_add_part(read, part);
+    }
+    return read;
+}
+
+static void parts_are_of_the_identity_and_of_copies(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf tables = {0};
+    CHECK(same(together("b"), together("b")));
+    CHECK(!same(together("b"), together("c")));
+    struct read *read = together("b"), *copy = read_copy(read, NULL);
+    CHECK(copy && copy->part_count == 2);
+    CHECK_TEXT(copy->parts[1]->path, "/b");
+    read_write_tables(copy, ", ", &tables);
+    CHECK_TEXT(buf_text(&tables), "t, u");
+    CHECK(!read_is_divisible(copy));
+    CHECK(same(read, copy)); /* destroys both */
+}
+
+static void a_read_has_a_hundred_parts_at_most(void)
+{
+    struct read *read = read_new(READ_TOGETHER, "t", NULL);
+    for (int i = 0; i <= READ_MAX_KEYS; i++) {
+        CHECK(!read_failed(read));
+        read_add_part(read, read_new(READ_ITEMS, "t", NULL));
+    }
+    CHECK(read_failed(read) && read->part_count == READ_MAX_KEYS);
+    read_destroy(read);
+}
+
 static void equal_reads_share_an_identity(void)
 {
     struct cond where = cond("pk", COND_EQ, text("a"));
@@ -220,6 +259,8 @@ static const struct check_test tests[] = {
     {"refuses a key too many", refuses_a_key_too_many},
     {"refuses a condition too many", refuses_a_condition_too_many},
     {"has no table to list tables", has_no_table_to_list_tables},
+    {"parts are of the identity and of copies", parts_are_of_the_identity_and_of_copies},
+    {"a read has a hundred parts at most", a_read_has_a_hundred_parts_at_most},
     {"equal Reads share an identity", equal_reads_share_an_identity},
     {"a count and a size are two numbers", a_count_and_a_size_are_two_numbers},
     {"one number has one identity", one_number_has_one_identity},

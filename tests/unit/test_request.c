@@ -287,7 +287,8 @@ static void the_set_of_operations_is_closed(void)
     CHECK_TEXT(dynamo_op_name(DYNAMO_DESCRIBE_STREAM), "DescribeStream");
     CHECK_TEXT(dynamo_op_name(DYNAMO_GET_SHARD_ITERATOR), "GetShardIterator");
     CHECK_TEXT(dynamo_op_name(DYNAMO_GET_RECORDS), "GetRecords");
-    CHECK_INT(DYNAMO_OPS, 13);
+    CHECK_TEXT(dynamo_op_name(DYNAMO_TRANSACT_GET_ITEMS), "TransactGetItems");
+    CHECK_INT(DYNAMO_OPS, 14);
 }
 
 static struct read *search(void)
@@ -326,6 +327,32 @@ static void searches_of_other_vectors_are_other_reads(void)
     read_destroy(read);
 }
 
+static struct read *part(const char *table, const char *pk)
+{
+    struct read *read = read_new(READ_ITEMS, table, NULL);
+    add_key(read, pk, NULL);
+    return read;
+}
+
+/* A transaction has no ConsistentRead, and no permission of its own. */
+static void items_of_one_moment_have_a_projection_each(void)
+{
+    struct read *read = read_new(READ_TOGETHER, "t", NULL), *other = part("u", "b");
+    read_add_part(read, part("t", "a"));
+    read_add_attribute(other, SPAN_LITERAL("x"));
+    other->consistent = true;
+    read_add_part(read, other);
+    CHECK_INT(request_op(read), DYNAMO_TRANSACT_GET_ITEMS);
+    CHECK_INT(dynamo_op_permission(DYNAMO_TRANSACT_GET_ITEMS), DYNAMO_GET_ITEM);
+    CHECK_INT(dynamo_op_permission(DYNAMO_QUERY), DYNAMO_QUERY);
+    check_body(read,
+               "{\"TransactItems\":[{\"Get\":{\"TableName\":\"t\",\"Key\":{\"pk\":{\"S\":\"a\"}}}},"
+               "{\"Get\":{\"TableName\":\"u\",\"Key\":{\"pk\":{\"S\":\"b\"}},"
+               "\"ProjectionExpression\":\"#n0, #n1\","
+               "\"ExpressionAttributeNames\":{\"#n0\":\"x\",\"#n1\":\"pk\"}}}],"
+               "\"ReturnConsumedCapacity\":\"TOTAL\"}");
+}
+
 static void what_is_only_counted_does_not_come(void)
 {
     struct read *read = query("i");
@@ -361,5 +388,6 @@ static const struct check_test tests[] = {
     {"a stream is read by its arn, and shards by iterators",
      a_stream_is_read_by_its_arn_and_shards_by_iterators},
     {"the set of operations is closed", the_set_of_operations_is_closed},
+    {"items of one moment have a projection each", items_of_one_moment_have_a_projection_each},
 };
 CHECK_MAIN(tests)

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 
 #include "core/read/fetch.h"
+#include "core/read/file.h"
 #include "core/read/resolve.h"
 #include "fs/cli/diff/diff_directories.h"
 #include "fs/cli/live_mount.h"
+#include "fs/cli/together_paths.h"
 
 enum { DIFF_EQUAL, DIFF_DIFFERENT, DIFF_TROUBLE }; /* exit statuses of diff(1) */
 
@@ -144,33 +146,43 @@ static bool diff_take_version(struct diff_work *work, struct diff_fetch *fetch)
     return fetch->place;
 }
 
+/* Whether two places are compared as items, and not as texts. */
+static bool diff_are_items(const struct place *before, const struct place *now)
+{
+    return before->kind == now->kind &&
+           (before->kind == PLACE_RECORD || before->kind == PLACE_TYPED);
+}
+
+static void diff_print_both(struct diff_work *work, struct diff_fetch *before,
+                            struct diff_fetch *now, bool listed)
+{
+    const struct place *a_place = before->place, *b_place = now->place;
+    bool schemas = a_place->kind == PLACE_FACT && a_place->fact == FACT_SCHEMA &&
+                   b_place->kind == PLACE_FACT && b_place->fact == FACT_SCHEMA;
+    struct span a = buf_span(&before->text), b = buf_span(&now->text);
+    struct diff_print_file one_file = {before->path, a, before->secret};
+    struct diff_print_file other_file = {now->path, b, now->secret};
+    if (diff_are_items(a_place, b_place)) {
+        bool typed = a_place->kind == PLACE_TYPED;
+        struct diff_print_item one = {before->path, a_place->table, a, typed};
+        struct diff_print_item other = {now->path, b_place->table, b, typed};
+        diff_print_items(&work->print, &one, &other, listed);
+    } else if (a_place->kind == PLACE_ATTR && (before->secret || now->secret)) {
+        diff_print_report_mask(&work->print, before->path);
+    } else if (schemas) {
+        diff_print_descriptions(&work->print, &one_file, &other_file, listed);
+    } else {
+        diff_print_files(&work->print, &one_file, &other_file, listed);
+    }
+}
+
 static void diff_compare_files(struct diff_work *work, const struct diff_task *task,
                                struct diff_fetch *before, struct diff_fetch *now)
 {
     if (!diff_take_version(work, before) || !diff_take_version(work, now))
         return;
-    const struct place *a_place = before->place, *b_place = now->place;
-    bool items = a_place->kind == b_place->kind &&
-                 (a_place->kind == PLACE_RECORD || a_place->kind == PLACE_TYPED);
-    bool schemas = a_place->kind == PLACE_FACT && a_place->fact == FACT_SCHEMA &&
-                   b_place->kind == PLACE_FACT && b_place->fact == FACT_SCHEMA;
-    if (!diff_fetch_both(work, before, now, items))
-        return;
-    struct span a = buf_span(&before->text), b = buf_span(&now->text);
-    struct diff_print_file one_file = {task->before, a, before->secret};
-    struct diff_print_file other_file = {task->now, b, now->secret};
-    if (items) {
-        bool typed = a_place->kind == PLACE_TYPED;
-        struct diff_print_item one = {task->before, a_place->table, a, typed};
-        struct diff_print_item other = {task->now, b_place->table, b, typed};
-        diff_print_items(&work->print, &one, &other, task->listed);
-    } else if (a_place->kind == PLACE_ATTR && (before->secret || now->secret)) {
-        diff_print_report_mask(&work->print, before->path);
-    } else if (schemas) {
-        diff_print_descriptions(&work->print, &one_file, &other_file, task->listed);
-    } else {
-        diff_print_files(&work->print, &one_file, &other_file, task->listed);
-    }
+    if (diff_fetch_both(work, before, now, diff_are_items(before->place, now->place)))
+        diff_print_both(work, before, now, task->listed);
 }
 
 /* NULL after a message. */
@@ -282,12 +294,52 @@ static void diff_compare_task(struct diff_work *work, const struct diff_task *ta
                  "nothing was compared: neither %s nor %s has an entry", task->before, task->now);
 }
 
-static int diff_compare_all(struct app *app, const char *before, const char *now)
+/* The item, or the file that it makes. False after a message. */
+static bool diff_take_together(struct diff_fetch *fetch, struct together_item *item, bool as_item)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
+    struct tree_file file;
+    const struct tree *tree = &fetch->app->tree;
+    if (item->record && as_item)
+        diff_take_item(fetch, item->record, -1, 0, NULL);
+    else if (item->record &&
+             file_make(tree, item->place, item->record, -1, NULL, &bytes, &file, &fetch->why))
+        diff_take_file(fetch, &file, NULL);
+    else if (!item->record)
+        fetch->why = item->why;
+    if (fetch->why.kind != ERROR_NONE)
+        app_report_error(fetch->app, fetch->path, &fetch->why);
+    return fetch->why.kind == ERROR_NONE;
+}
+
+/* Compares two items as they are at one moment. */
+static void diff_compare_together(struct diff_work *work, char **paths)
+{
+    struct together_paths found;
+    struct diff_fetch before = {.app = work->app, .path = paths[0]}, now = before;
+    now.path = paths[1];
+    if (together_paths_find(&found, work->app, paths, 2, true) && together_paths_read(&found)) {
+        before.place = found.places[0];
+        now.place = found.places[1];
+        bool items = diff_are_items(before.place, now.place);
+        bool has_first = diff_take_together(&before, &found.items[0], items);
+        if (diff_take_together(&now, &found.items[1], items) && has_first)
+            diff_print_both(work, &before, &now, false);
+    }
+    together_paths_clean_up(&found);
+    buf_clean_up_secret(&before.text);
+    buf_clean_up_secret(&now.text);
+}
+
+static int diff_compare_all(struct app *app, char **paths)
 {
     struct diff_work work = {.app = app, .print = {.app = app}};
     app_show_progress(app);
     work.last = &work.first;
-    diff_add_task(&work, before, now, false);
+    if (app->options->together)
+        diff_compare_together(&work, paths);
+    else
+        diff_add_task(&work, paths[0], paths[1], false);
     while (work.first && !ferror(stdout)) {
         const struct diff_task *task = work.first;
         work.first = task->next;
@@ -310,7 +362,7 @@ int diff_command(const struct options *options, int argc, char **argv)
     mounted_paths_init(&mounted, options);
     if (mounted_paths_take(&mounted, argv, argc)) {
         if (app_init_any(&app, &mounted.options, COMMAND_CACHE_BYTES) && app_open_snapshots(&app))
-            status = diff_compare_all(&app, argv[0], argv[1]);
+            status = diff_compare_all(&app, argv);
         app_clean_up(&app);
         if (app.status != EXIT_SUCCESS)
             status = DIFF_TROUBLE;
