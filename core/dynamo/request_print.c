@@ -119,6 +119,7 @@ static void request_print_add_program(struct buf *out, const struct request *req
     const char *items = request->op == DYNAMO_GET_ITEM             ? "[.Item // empty]"
                         : request->op == DYNAMO_BATCH_GET_ITEM     ? ".Responses[]"
                         : request->op == DYNAMO_TRANSACT_GET_ITEMS ? ".Responses"
+                        : request->op == DYNAMO_SEARCH_VECTORS     ? ".SearchResults"
                         : request->counts                          ? ".Count"
                                                                    : ".Items";
     if (!how->sift && !how->choose && !request->counts)

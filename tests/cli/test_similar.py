@@ -139,6 +139,7 @@ def test_the_printed_command_sends_the_same_request(bare, two, proxy, fake_aws):
     sent = next(each.body for each in proxy.requests if each.op == "SearchVectors")
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True,
                           env={"PATH": f"{fake_aws}:/usr/bin:/bin"})  # fmt: skip
+    assert not done.stderr, command
     words = json.loads(done.stdout)
     given = dict(zip(words, words[1:]))
     assert words[:2] == ["dynamodb", "search-vectors"] and given["--top-k"] == str(sent["TopK"])
