@@ -1,12 +1,14 @@
 #include "core/live/live.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/live/live_page.h"
 #include "core/live/live_table.h"
 
 enum {
     REUSED_MS = 60 * 60 * 1000, /* a result is read again after an hour */
+    SHORT_MS = 60 * 1000,       /* after an entry was dropped for lack of room */
     RESULT_TTL_MS = 500,        /* of a result that readers store: then it is taken from here */
 };
 
@@ -15,6 +17,8 @@ struct live {
     struct live_context context;
     struct live_budget budget;
     struct dict tables; /* of struct live_table, owned */
+    uint64_t reused;    /* Reads that needed no request */
+    int64_t short_ms;   /* when there was not room for all results; INT64_MIN: never */
 };
 
 enum live_call_state {
@@ -221,7 +225,9 @@ static void live_store_query(struct live_call *call, bool is_complete)
 static void live_collect_query(struct live_call *call, const struct page *page)
 {
     struct live_query *query = call->query;
-    bool ok = query->bytes <= live_of(call)->budget.most / 2;
+    struct live_budget *budget = &live_of(call)->budget;
+    bool ok = query->bytes <= budget->most / 2;
+    budget->was_short = budget->was_short || !ok;
     query->counted += page->counted;
     query->scanned += page->scanned;
     for (size_t i = 0; ok && i < page->item_count; i++)
@@ -417,8 +423,10 @@ static bool live_start(struct source_call *base)
     live_table_touch(call->table);
     bool known = live_table_is_current(call->table, &call->lag_ms) &&
                  (read->kind == READ_ITEMS ? live_find_items(call) : live_find_query(call));
-    if (known)
+    if (known) {
+        live_of(call)->reused += call->is_complete || read->kind == READ_QUERY;
         return live_answer_later(call);
+    }
     live_drop_rows(call);
     return live_pass_on(call);
 }
@@ -482,23 +490,65 @@ static void live_destroy(struct source *source)
     free(live);
 }
 
-/* Results of a current table are taken from here again after a moment. */
-static int64_t live_ttl_ms(const struct source *source, const char *name, int64_t ttl_ms)
+/* Whether there was not room for all results lately. Then readers use theirs for the ttl: else they
+ * would send more requests than without this source. */
+static bool live_is_short(struct live *live)
 {
-    const struct live_table *table = live_find_table((const struct live *)source, name);
+    int64_t now_ms = loop_now_ms(live->context.loop);
+    if (live->budget.was_short)
+        live->short_ms = now_ms;
+    live->budget.was_short = false;
+    return live->short_ms > now_ms - SHORT_MS;
+}
+
+/* Results of a current table are taken from here again after a moment. */
+static int64_t live_ttl_ms(struct source *source, const char *name, int64_t ttl_ms)
+{
+    struct live *live = (struct live *)source;
+    const struct live_table *table = live_find_table(live, name);
     int64_t lag_ms;
-    bool is_current = table && live_table_is_current(table, &lag_ms);
+    bool is_current = table && live_table_is_current(table, &lag_ms) && !live_is_short(live);
     return is_current && ttl_ms > RESULT_TTL_MS ? RESULT_TTL_MS : ttl_ms;
 }
 
 /* Readers use a result again for a moment, which adds to the lag of the stream. */
-static void live_present(const struct source *source, const char *name, struct source_present *out)
+static void live_present(struct source *source, const char *name, struct source_present *out)
 {
-    const struct live_table *table = live_find_table((const struct live *)source, name);
+    struct live *live = (struct live *)source;
+    const struct live_table *table = live_find_table(live, name);
     *out = (struct source_present){.state = "off", .why = ""};
     if (table)
         live_table_present(table, out);
     out->lag_ms += RESULT_TTL_MS;
+    if (strcmp(out->state, "live") == 0 && live_is_short(live)) {
+        out->state = "full";
+        out->why = "the results of the last minute have more than a quarter of --cache-size; raise "
+                   "it, or read less";
+    }
+}
+
+static void live_add_table_stats(const struct live_table *table, struct source_live *sum)
+{
+    struct source_present now;
+    live_table_present(table, &now);
+    if (table->state == LIVE_RESTS)
+        return;
+    sum->tables++;
+    sum->late += strcmp(now.state, "live") != 0;
+    if (table->state == LIVE_FOLLOWS && now.lag_ms > sum->lag_ms)
+        sum->lag_ms = now.lag_ms;
+}
+
+static void live_add_stats(const struct source *source, struct source_stats *sum)
+{
+    const struct live *live = (const struct live *)source;
+    for (size_t i = 0; i < live->tables.chain_count; i++)
+        for (struct dict_node *node = live->tables.chains[i]; node; node = node->next)
+            live_add_table_stats((const struct live_table *)node, &sum->live);
+    sum->live.bytes += live->budget.used;
+    sum->live.reused += live->reused;
+    sum->live.changes += live->context.changes;
+    sum->live.gaps += live->context.gaps;
 }
 
 static const struct source_ops live_ops = {
@@ -509,6 +559,7 @@ static const struct source_ops live_ops = {
     .read_all = live_read_all,
     .end = live_end,
     .destroy = live_destroy,
+    .add_stats = live_add_stats,
     .ttl_ms = live_ttl_ms,
     .present = live_present,
 };
@@ -521,6 +572,7 @@ struct source *live_new(const struct live_options *options)
         return NULL;
     }
     live->source = (struct source){.ops = &live_ops, .inner = options->source};
+    live->short_ms = INT64_MIN / 2;
     live->budget.most = options->most_bytes;
     live->budget.charge = options->charge;
     live->budget.charge_arg = options->charge_arg;

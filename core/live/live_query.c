@@ -142,21 +142,39 @@ struct live_row *live_query_find_item(const struct live_query *query, struct spa
     return found ? query->rows[at - 1] : NULL;
 }
 
-/* Whether the query returns ITEM, an item of its partition. */
+static bool live_query_hold(const struct cond *conds, size_t count, struct json item, bool *failed)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!cond_holds(&conds[i], item, failed))
+            return false;
+    return true;
+}
+
+/* A filter sees the attributes that the index has, and no others. */
+static bool live_query_passes(const struct live_query *query, struct json item, bool *failed)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    const struct read *read = query->read;
+    if (query->index->projection == PROJECTS_ALL || read->filter_count == 0)
+        return live_query_hold(read->filter, read->filter_count, item, failed);
+    live_schema_project_index(query->schema, query->index, item, &text);
+    if (text.failed || !json_parse(&doc, buf_span(&text), JSON_STRICT, NULL)) {
+        *failed = true;
+        return false;
+    }
+    return live_query_hold(read->filter, read->filter_count, json_root(&doc), failed);
+}
+
+/* Whether the query returns ITEM, which may be absent. */
 static bool live_query_admits(const struct live_query *query, struct json item, bool *failed)
 {
     CLEAN_UP(buf_clean_up) struct buf partition = {0};
     const struct read *read = query->read;
-    if (!json_present(item) ||
-        !live_schema_write_partition(query->schema, query->index, item, &partition))
-        return false;
-    for (size_t i = 0; i < read->where_count; i++)
-        if (!cond_holds(&read->where[i], item, failed))
-            return false;
-    for (size_t i = 0; i < read->filter_count; i++)
-        if (!cond_holds(&read->filter[i], item, failed))
-            return false;
-    return true;
+    return json_present(item) &&
+           live_schema_write_partition(query->schema, query->index, item, &partition) &&
+           live_query_hold(read->where, read->where_count, item, failed) &&
+           live_query_passes(query, item, failed);
 }
 
 /* Whether ITEM is not behind ROW in the result. */

@@ -40,8 +40,6 @@ static void live_table_clear(struct live_table *table)
 
 static void live_table_stop(struct live_table *table)
 {
-    if (table->follower)
-        table->context->requests += follower_stats(table->follower).requests;
     follower_destroy(table->follower);
     table->follower = NULL;
     live_table_clear(table);

@@ -26,8 +26,8 @@ struct live_context {
     struct payer *payer;   /* of the polls; may be NULL */
     const struct log *log; /* may be NULL */
     struct live_budget *budget;
-    int64_t settle_ms;                /* see struct live_options */
-    uint64_t requests, changes, gaps; /* so far */
+    int64_t settle_ms;      /* see struct live_options */
+    uint64_t changes, gaps; /* so far */
 };
 
 struct live_table {

@@ -188,6 +188,7 @@ struct declared_environment {
     const char *endpoint;
     const char *snapshot;
     const char *snapshots;
+    bool live;
     const char *note;
     struct declared_environment *next;
 };

@@ -532,7 +532,7 @@ void plan_unref(const struct plan *plan)
     free(mine);
 }
 
-int64_t plan_ttl_ms(const struct plan *plan, const struct source *source)
+int64_t plan_ttl_ms(const struct plan *plan, struct source *source)
 {
     int64_t ttl_ms = plan->pattern->ttl_ms;
     return plan->pattern->consistent ? ttl_ms : source_ttl_ms(source, plan->table_name, ttl_ms);

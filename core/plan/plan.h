@@ -87,7 +87,7 @@ struct read *plan_items(const struct plan *plan, const struct key *keys, size_t 
 
 /* For how long a result of SOURCE may be used again: the path's ttl, or less where SOURCE keeps
  * results up to date. */
-int64_t plan_ttl_ms(const struct plan *plan, const struct source *source);
+int64_t plan_ttl_ms(const struct plan *plan, struct source *source);
 
 /* Whether an item that was read by its key still matches the path: all conditions hold. False with
  * ERR filled: ERROR_NOT_FOUND, or memory ran out. */

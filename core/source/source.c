@@ -59,7 +59,7 @@ void source_add_stats(const struct source *source, struct source_stats *sum)
             source->ops->add_stats(source, sum);
 }
 
-int64_t source_ttl_ms(const struct source *source, const char *table, int64_t ttl_ms)
+int64_t source_ttl_ms(struct source *source, const char *table, int64_t ttl_ms)
 {
     for (; source; source = source->inner)
         if (source->ops->ttl_ms)
@@ -67,7 +67,7 @@ int64_t source_ttl_ms(const struct source *source, const char *table, int64_t tt
     return ttl_ms;
 }
 
-bool source_read_present(const struct source *source, const char *table, struct source_present *out)
+bool source_read_present(struct source *source, const char *table, struct source_present *out)
 {
     while (source && !source->ops->present)
         source = source->inner;

@@ -154,6 +154,14 @@ struct source_stats {
     uint64_t hedged;     /* requests that were sent twice because the response was late */
     uint64_t hedges_won; /* of these, those whose second response came first */
     uint64_t parallel;   /* queries that were read in ranges */
+    struct source_live { /* of streams that are followed */
+        uint64_t tables; /* now */
+        uint64_t late; /* of these, those whose results are not used: they begin, lag or are lost */
+        int64_t lag_ms;  /* the greatest */
+        uint64_t bytes;  /* of stored results, now */
+        uint64_t reused; /* Reads that needed no request */
+        uint64_t changes, gaps;
+    } live;
 };
 
 /* Where the keys of a Read by keys come from. A Read whose keys are not known yet holds one all
@@ -185,9 +193,9 @@ struct source_command {
 
 /* How fresh a table's results are, where its stream is followed. */
 struct source_present {
-    const char *state; /* "off", "starts", "live", "lags", "lost"; static */
+    const char *state; /* "off", "starts", "live", "full", "lags", "lost"; static */
     int64_t lag_ms;    /* of LIVE and LAGS: every change that is older is shown */
-    const char *why;   /* of "lost", and of "lags" if it is known; else ""; borrowed */
+    const char *why;   /* of "lost" and "full", and of "lags" if it is known; else ""; borrowed */
 };
 
 struct source_ops {
@@ -210,8 +218,8 @@ struct source_ops {
 
     /* Of a source that follows streams; else NULL. TTL_MS, the time for which a result of TABLE may
      * be used again, or less if this source has the result itself and keeps it up to date. */
-    int64_t (*ttl_ms)(const struct source *source, const char *table, int64_t ttl_ms);
-    void (*present)(const struct source *source, const char *table, struct source_present *out);
+    int64_t (*ttl_ms)(struct source *source, const char *table, int64_t ttl_ms);
+    void (*present)(struct source *source, const char *table, struct source_present *out);
 
     /* Adds to SUM the counts of SOURCE, without the inner one. With NULL for SOURCE the operations
      * are added with counts of 0. */
@@ -248,10 +256,9 @@ void source_destroy(struct source *source);
 void source_add_stats(const struct source *source, struct source_stats *sum);
 
 /* For how long a result of TABLE may be used again, which is TTL_MS or less. */
-int64_t source_ttl_ms(const struct source *source, const char *table, int64_t ttl_ms);
+int64_t source_ttl_ms(struct source *source, const char *table, int64_t ttl_ms);
 /* False if SOURCE follows no streams. */
-bool source_read_present(const struct source *source, const char *table,
-                         struct source_present *out);
+bool source_read_present(struct source *source, const char *table, struct source_present *out);
 
 /* Whether each source wraps one of a lower layer only. */
 bool source_is_stacked(const struct source *source);

@@ -203,6 +203,9 @@ def test_polls_are_in_the_ledger(live, branch):
     m, table = live("shops")
     path = branch.put_settings(active_index="one")
     await_live(m, path)
-    operations = m.stats()["requests"]
+    told = m.stats()
+    assert (told["live_tables"], told["live_tables_late"], told["live_gaps"]) == (1, 0, 0)
+    assert told["live_reads"] > 0 and told["live_bytes"] > 0 and told["live_lag_seconds"] < 3
+    operations = told["requests"]
     assert operations["GetRecords"] > 2 and operations["DescribeStream"] >= 1
     assert f'operation="GetRecords",table="{table}"' in m.metrics()

@@ -157,7 +157,7 @@ static void take_line(void *arg, enum log_level level, const char *line)
     snprintf(scene->logged + used, sizeof scene->logged - used, "%s\n", line);
 }
 
-static void open_scene(struct scene *scene, uint64_t seed)
+static void open_scene_with(struct scene *scene, uint64_t seed, size_t most_bytes)
 {
     *scene = (struct scene){.log = {LOG_LEVEL_INFO, take_line, scene}};
     virtual_clock_init(&scene->clock, WALL_MS);
@@ -169,10 +169,15 @@ static void open_scene(struct scene *scene, uint64_t seed)
     scene->source = live_new(&(struct live_options){.source = &scene->service.source,
                                                     .loop = scene->loop,
                                                     .log = &scene->log,
-                                                    .most_bytes = 1 << 20,
+                                                    .most_bytes = most_bytes,
                                                     .settle_ms = SETTLE_MS});
     CHECK(scene->source);
     counting_payer_init(&scene->payer);
+}
+
+static void open_scene(struct scene *scene, uint64_t seed)
+{
+    open_scene_with(scene, seed, 1 << 20);
 }
 
 static void close_scene(struct scene *scene)
@@ -435,6 +440,25 @@ static void polling_stops_while_nobody_reads(void)
     close_scene(&scene);
 }
 
+/* Else readers would repeat each Read after half a second. */
+static void without_room_results_are_used_for_their_ttl(void)
+{
+    struct scene scene;
+    open_scene_with(&scene, 1, 2000);
+    for (unsigned k = 0; k < KEYS; k++)
+        write_item(&scene.service, k);
+    settle(&scene);
+    CHECK_INT(source_ttl_ms(scene.source, "T", 10000), READER_TTL_MS);
+    read_keys(&scene, 0, KEYS, false);
+    CHECK_INT(source_ttl_ms(scene.source, "T", 10000), 10000);
+    CHECK_TEXT(present(&scene).state, "full");
+    CHECK_HAS(present(&scene).why, "--cache-size");
+    pass(&scene, 60000);
+    CHECK_INT(source_ttl_ms(scene.source, "T", 10000), READER_TTL_MS);
+    CHECK_TEXT(present(&scene).state, "live");
+    close_scene(&scene);
+}
+
 static void a_failed_read_stores_nothing(void)
 {
     struct scene scene;
@@ -547,6 +571,7 @@ static const struct check_test tests[] = {
     {"a gap drops everything", a_gap_drops_everything},
     {"a table without a stream is read as ever", a_table_without_a_stream_is_read_as_ever},
     {"polling stops while nobody reads", polling_stops_while_nobody_reads},
+    {"without room results are used for their ttl", without_room_results_are_used_for_their_ttl},
     {"a failed read stores nothing", a_failed_read_stores_nothing},
     {"what is stored can be forgotten", what_is_stored_can_be_forgotten},
     {"no read is older than the lag", no_read_is_older_than_the_lag},

@@ -274,7 +274,7 @@ static void test_unknown_member_of_an_environment(void)
 {
     check_environment("\"p\":{\"perfix\":\"p-\"}",
                       "map.json:2: an environment has no member \"perfix\"; it may have: prefix, "
-                      "profile, region, endpoint, snapshot, snapshots");
+                      "profile, region, endpoint, snapshot, snapshots, live");
 }
 
 static void test_the_same_environment_twice(void)
