@@ -6,6 +6,7 @@
 #include "core/base/crypto.h"
 #include "core/base/instant.h"
 #include "core/describe/equal_command.h"
+#include "core/describe/follow_words.h"
 #include "core/describe/price.h"
 #include "core/describe/readme.h"
 #include "core/json/writer.h"
@@ -107,6 +108,18 @@ static void explain_add_read(struct explain_words *words, const struct source_op
     step->failed = step->failed || !read || where.failed;
 }
 
+/* The requests of a follower before the first change. */
+static void explain_add_follower(struct explain_words *words, const struct source_ops *source,
+                                 const struct place *place, struct span options)
+{
+    struct read *table = read_new(READ_TABLE, place->table_name, NULL);
+    struct read *stream = fact_read(FACT_STREAM, 0, place->table_name, NULL);
+    explain_add_read(words, source, table, options, NULL);
+    explain_add_read(words, source, stream, options, NULL);
+    read_destroy(table);
+    read_destroy(stream);
+}
+
 /* Of a place without a plan. */
 static void explain_add_table_reads(struct explain_words *words, const struct tree *tree,
                                     const struct place *place, bool scans)
@@ -114,8 +127,10 @@ static void explain_add_table_reads(struct explain_words *words, const struct tr
     CLEAN_UP(buf_clean_up) struct buf options = {0};
     const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
     words->command.failed |= options.failed;
+    if (place->kind == PLACE_CHANGES)
+        explain_add_follower(words, source, place, buf_span(&options));
     for (size_t i = 0; place->kind == PLACE_FACT && i < fact_read_count(place->fact); i++) {
-        struct read *read = fact_read(place->fact, i, place->table_name);
+        struct read *read = fact_read(place->fact, i, place->table_name, place->table->arn);
         explain_add_read(words, source, read, buf_span(&options), NULL);
         read_destroy(read);
     }
@@ -243,6 +258,10 @@ static bool explain_find_words(struct explain_words *words, const struct tree *t
     cost_write_rcu_json(cost, &words->rcu);
     cost_write_dollars_json(cost, dollars, &words->dollars);
     near_miss_write(place, &words->hint);
+    if (place->kind == PLACE_CHANGES) {
+        buf_add_text(&words->hint, "while the file is open, further requests are sent: ");
+        follow_write_cost(&words->hint);
+    }
     if (place->kind == PLACE_LINK) {
         links_write(place, &tree->names, &words->target);
         if (!cost->is_free)
@@ -311,7 +330,8 @@ static void explain_write_text(struct buf *out, const struct place *place,
     explain_write_line(out, "       ", &words->searched);
     /* Less may be shown, or sent, than is charged. */
     bool shows_less = price->cost.filters || (plan && (plan->attribute.size > 0 || plan->counts));
-    if (words->step_count && place->kind != PLACE_FACT && !price->cost.is_free)
+    bool reads_items = place->kind != PLACE_FACT && place->kind != PLACE_CHANGES;
+    if (words->step_count && reads_items && !price->cost.is_free)
         buf_printf(out, "       %s RCU for each started 4 KB that is read%s\n",
                    price->cost.consistent ? "1" : "0.5",
                    shows_less ? ", whether it is shown or not" : "");
@@ -409,6 +429,29 @@ static void explain_add_time(struct json_writer *json, const char *name, int64_t
     explain_add_member(json, name, &when);
 }
 
+/* Adds the requests that were throttled before the response, by reason; nothing if none were. */
+static void explain_add_throttles(struct json_writer *json, const struct throttles *throttles)
+{
+    const struct throttle *each;
+    uint64_t requests;
+    if (!throttles)
+        return;
+    json_writer_begin_array(json, "throttled", JSON_LINES);
+    for (size_t i = 0; (each = throttles_at(throttles, i, &requests)); i++) {
+        CLEAN_UP(buf_clean_up) struct buf words = {0};
+        if (throttle_is_known(each))
+            throttle_write_words(each, &words);
+        json_writer_begin_object(json, NULL, JSON_SPACED);
+        json_writer_add_integer(json, "requests", (int64_t)requests);
+        json_writer_add_text(json, "reason", each->reason);
+        if (each->resource[0])
+            json_writer_add_text(json, "resource", each->resource);
+        explain_add_member(json, "why", &words);
+        json_writer_end(json);
+    }
+    json_writer_end(json);
+}
+
 /* How fresh results of TABLE are, if its stream is followed. */
 static void explain_add_present(struct json_writer *json, const struct tree *tree,
                                 const struct place *place, const char *table)
@@ -428,7 +471,7 @@ static void explain_add_present(struct json_writer *json, const struct tree *tre
 }
 
 static bool explain_write_item_info(const struct tree *tree, const struct place *place,
-                                    const struct record *record, double found_units,
+                                    const struct record *record, const struct tree_found *found,
                                     const struct error *stale, struct buf *out)
 {
     CLEAN_UP(explain_clean_up) struct explanation explanation = {0};
@@ -462,13 +505,16 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
     explain_add_time(&json, "fetched", origin->fetched_wall_ms);
     json_writer_add_integer(&json, "age_ms", age_ms);
     explain_add_present(&json, tree, place, plan->table_name);
-    bool is_known = origin->capacity >= 0 && found_units >= 0;
-    const struct spent spent = {.units = is_known ? origin->capacity + found_units : 0,
+    bool is_known = origin->capacity >= 0 && found->units >= 0;
+    const struct spent spent = {.units = is_known ? origin->capacity + found->units : 0,
                                 .doubted = origin->doubted};
     if (is_known || origin->doubted > 0)
         spent_write_members(&spent, "capacity", &json);
     else
         json_writer_add_null(&json, "capacity");
+    CLEAN_UP(throttles_clean_up) struct throttles *throttled = throttles_ref(found->throttled);
+    throttles_join(&throttled, origin->throttled);
+    explain_add_throttles(&json, throttled);
     digest_hex(&digest, version.bytes, VERSION_SIZE);
     explain_add_member(&json, "version", &digest);
     if (!place->is_snapshot)
@@ -665,6 +711,7 @@ static bool explain_write_list_info(const struct tree *tree, const struct place 
     json_writer_add_integer(&json, "pages", stats.pages);
     json_writer_add_integer(&json, "requests", stats.requests);
     spent_write_members(&stats.spent, "capacity", &json);
+    explain_add_throttles(&json, stats.throttled);
     explain_add_time(&json, "fetched", stats.age.since_wall_ms);
     json_writer_add_integer(&json, "age_ms", clock->now_ms(clock) - stats.age.since_ms);
     json_writer_add_integer(&json, "took_ms", stats.age.took_ms);

@@ -44,6 +44,8 @@ static bool price_sum(struct price *price, const struct place *place,
     /* The schema is part of the description. */
     if (place->kind == PLACE_FACT && place->fact != FACT_SCHEMA)
         price->cost.requests = (unsigned)fact_read_count(place->fact);
+    if (place->kind == PLACE_CHANGES) /* the table, and the first shards; explain has the rest */
+        price->cost.requests = 2;
     bool scans = place->kind == PLACE_DIRECTORY && names->scan && place_key_step(place);
     if (scans && !place->is_snapshot) {
         price->cost.scans = KEY_SCAN_SEGMENTS;

@@ -11,6 +11,8 @@
 #include "core/map/listable.h"
 #include "core/name/names.h"
 #include "core/read/moments.h"
+#include "core/source/table_description.h"
+#include "core/source/table_words.h"
 
 /* In DIR@table. */
 static const char README_COLUMNS[] =
@@ -236,6 +238,33 @@ static void readme_write_key(const struct map_key *keys, size_t count, const cha
                    value_type_name(keys[i].type));
 }
 
+/* The table's state, from the service's own text. A snapshot's table has no state. */
+static void readme_write_state(const struct place *directory,
+                               const struct model_provider_description *description,
+                               struct buf *out)
+{
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    if (!description || directory->is_snapshot)
+        return;
+    if (description->text.size == 0) {
+        buf_add_text(out, "Its description is large: schema.json has its throughput, stream and "
+                          "replicas.\n");
+        return;
+    }
+    const struct table_info *info =
+        json_parse(&doc, description->text, JSON_STRICT, NULL)
+            ? table_description_read(json_root(&doc), &arena)
+            : NULL; /* the catalog has read the same text: only memory can be missing */
+    out->failed = out->failed || arena.failed;
+    if (!info)
+        return;
+    table_words_write_indexes(info, out);
+    table_words_write_throughput(info, out);
+    table_words_write_stream(info, out);
+    table_words_write_replicas(info, out);
+}
+
 static void readme_write_table(const struct place *directory,
                                const struct model_provider_description *description,
                                struct buf *out)
@@ -260,18 +289,21 @@ static void readme_write_table(const struct place *directory,
             buf_printf(out, ", %s", index->includes[i]);
         buf_add_text(out, ".\n");
     }
-    for (const struct map_vector *vector = table->vectors; vector; vector = vector->next)
-        buf_printf(out, "Vector index %s: %s distance of the %lu numbers in %s%s; ITEM@similar/.\n",
-                   vector->name, vector->distance, (unsigned long)vector->dimensions,
-                   vector->attribute,
-                   model_vector_is_ready(vector) ? "" : ", not ready for searches");
+    readme_write_state(directory, description, out);
     buf_add_text(
         out, "\nFiles beside the items have the service's own JSON:\n\n"
              "  schema.json   the table's description\n      no further request\n"
              "  ttl.json      its time to live; opens, and is not listed\n"
              "      1 request\n"
              "  backups.json  backups, and recovery to a point in time; opens, and is not listed\n"
-             "      2 requests\n\n");
+             "      2 requests\n"
+             "  exports.json  exports to S3, of the last 90 days; opens, and is not listed\n"
+             "      1 request\n"
+             "  stream.json   its stream and the shards; opens, and is not listed\n"
+             "      1 request\n\n"
+             "changes.jsonl has a line of JSON for each change of an item since it was opened:\n"
+             "`tail -f changes.jsonl` in a mount; elsewhere `ddbfs tail` with this directory. The\n"
+             "table needs a stream.\n\n");
 }
 
 /* Whether items, or listings of them, are at ROUTE or below. */

@@ -7,6 +7,7 @@
 #include "core/draft/declare.h"
 #include "core/draft/declared_views.h"
 #include "core/map/companion.h"
+#include "core/source/table_words.h"
 
 /* The table's note. */
 
@@ -45,15 +46,6 @@ static void generic_view_describe_index(struct buf *out, const struct index_info
     buf_add_char(out, '\n');
 }
 
-static void generic_view_describe_vector(struct buf *out, const struct vector_info *vector)
-{
-    buf_add_text(out, "Vector index ");
-    buf_add_span(out, vector->name);
-    buf_add_text(out, ": vectors in ");
-    buf_add_span(out, vector->attribute);
-    buf_add_text(out, "; searched by ITEM@similar.\n");
-}
-
 static void generic_view_describe(struct buf *out, const struct table_info *info)
 {
     static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
@@ -63,8 +55,10 @@ static void generic_view_describe(struct buf *out, const struct table_info *info
     buf_add_text(out, ".\n");
     for (size_t i = 0; i < info->index_count; i++)
         generic_view_describe_index(out, &info->indexes[i]);
-    for (size_t i = 0; i < info->vector_count; i++)
-        generic_view_describe_vector(out, &info->vectors[i]);
+    table_words_write_indexes(info, out);
+    if (info->stream_enabled)
+        table_words_write_stream(info, out);
+    table_words_write_replicas(info, out);
     if (info->item_count < 0) {
         buf_add_text(out, "The number of items is unknown.");
         return;
@@ -199,6 +193,7 @@ struct declared_table *generic_view_declare_table(struct arena *arena, const cha
     CLEAN_UP(buf_clean_up) struct buf note = {0};
     generic_view_describe(&note, info);
     to.table->note = declare_text(arena, &note);
+    to.table->arn = info->arn.size ? arena_text(arena, info->arn) : NULL;
     if (!arena->failed)
         generic_view_add_paths(arena, to.table, item);
     for (size_t i = 0; i < info->vector_count && !arena->failed; i++)

@@ -33,6 +33,7 @@ enum {
     MAX_FOUND = 8 * MB,           /* of a search: the keys of 100 items, of 6 KB at most */
     MAX_STREAM = MB,              /* a page of 100 shards */
     MAX_CHANGES = MB + ITEM_SIZE, /* of one page, before they are written as JSON */
+    MAX_EXPORTS = MB,             /* 25 ARNs a page, and a token */
     MAX_REFUSAL = MB,
     MOST_COUNTED = MB + 1, /* of a page: no item is smaller than a byte, and one passes its end */
 };
@@ -61,6 +62,8 @@ size_t answer_limit(const struct sent_request *sent)
         return MAX_NAMES;
     case DYNAMO_LIST_BACKUPS:
         return MAX_BACKUPS;
+    case DYNAMO_LIST_EXPORTS:
+        return MAX_EXPORTS;
     case DYNAMO_DESCRIBE_TIME_TO_LIVE:
     case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
     case DYNAMO_GET_SHARD_ITERATOR:
@@ -419,6 +422,29 @@ static bool answer_read_found(struct answer *answer, struct json root)
     return true;
 }
 
+/* The ARN of an export begins with that of its table: "TABLE_ARN/export/ID". */
+static bool answer_is_export_of(const char *table_arn, struct json arn)
+{
+    CLEAN_UP(buf_clean_up) struct buf prefix = {0}, text = {0};
+    buf_printf(&prefix, "%s/export/", table_arn);
+    return json_read_string(arn, &text) && !text.failed && !prefix.failed &&
+           span_starts(buf_span(&text), buf_span(&prefix));
+}
+
+/* An empty token is the end, too. Exports of another table must not pass for this one's. */
+static bool answer_read_exports(struct answer *answer, const struct read *read, struct json root)
+{
+    if (!answer_read_resume(answer, root, "NextToken", JSON_STRING) ||
+        !answer_collect_items(answer, json_member(root, "ExportSummaries")))
+        return false;
+    if (json_string_is(answer->resume, span_text("")))
+        answer->resume = (struct json){0};
+    for (size_t i = 0; i < answer->item_count; i++)
+        if (!answer_is_export_of(read->table_arn, json_member(answer->items[i], "ExportArn")))
+            return false;
+    return true;
+}
+
 /* The shards of another stream must not pass for this one's. A page without shards is valid: a
  * stream may have no shard yet. */
 static bool answer_read_stream(struct answer *answer, const struct read *read, struct json root)
@@ -471,6 +497,8 @@ static bool answer_read_content(struct answer *answer, const struct sent_request
                json_present(answer->resume);
     case DYNAMO_GET_RECORDS:
         return answer_read_changes(answer, root);
+    case DYNAMO_LIST_EXPORTS:
+        return answer_read_exports(answer, read, root);
     }
     return false;
 }

@@ -189,17 +189,61 @@ static void refusal_add_grant(const struct sent_request *sent, const char *sente
     }
 }
 
+/* Reads the reasons into ERR. ROOT is the refusal's JSON: the spelling of the member depends on the
+ * kind of refusal. A refusal without reasons has its code as the reason. */
+static void refusal_read_throttles(const struct aws_fault *fault, struct json root,
+                                   struct error *err)
+{
+    struct json array = json_member(root, "ThrottlingReasons");
+    if (!json_present(array))
+        array = json_member(root, "throttlingReasons");
+    for (struct json each = json_first(array); json_present(each); each = json_next(each)) {
+        CLEAN_UP(buf_clean_up) struct buf reason = {0}, resource = {0};
+        if (err->throttle_count == ERROR_MOST_THROTTLES ||
+            !json_read_string(json_member(each, "reason"), &reason))
+            continue;
+        json_read_string(json_member(each, "resource"), &resource);
+        throttle_init(&err->throttles[err->throttle_count++], buf_span(&reason),
+                      buf_span(&resource));
+    }
+    if (err->throttle_count == 0)
+        throttle_init(&err->throttles[err->throttle_count++], span_text(fault->code),
+                      span_text(""));
+}
+
+/* The reasons in words take the place of the service's sentence, which names no limit. */
+static bool refusal_set_throttled(const char *table, const struct sent_request *sent,
+                                  const struct aws_fault *fault, struct json root,
+                                  struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf why = {0}, codes = {0};
+    struct error read = {0};
+    const char *what = table[0] ? table : dynamo_op_name(sent->op);
+    refusal_read_throttles(fault, root, &read);
+    const struct throttle *first = &read.throttles[0];
+    bool is_stated = strcmp(first->reason, fault->code) != 0;
+    for (size_t i = 0; is_stated && i < read.throttle_count; i++) {
+        buf_add_text(&why, i ? "; and " : "");
+        throttle_write_words(&read.throttles[i], &why);
+        buf_printf(&codes, ", %s", read.throttles[i].reason);
+    }
+    error_set(err, ERROR_THROTTLED, "%s is throttled: %s (%s%s); %s", what,
+              is_stated ? buf_text(&why) : fault->sentence, fault->code, buf_text(&codes),
+              throttle_advice(first));
+    err->throttle_count = read.throttle_count;
+    memcpy(err->throttles, read.throttles, sizeof err->throttles);
+    return false;
+}
+
 static bool refusal_set_other(const struct sent_request *sent, const struct aws_fault *fault,
-                              struct error *err)
+                              struct json root, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf tables = {0};
     if (sent->op != DYNAMO_LIST_TABLES)
         read_write_tables(sent->read, ", ", &tables);
     const char *table = buf_text(&tables);
     if (retry_is_throttle(fault->code))
-        return error_set(err, ERROR_THROTTLED,
-                         "%s is throttled: %s (%s); try again later, or more slowly",
-                         table[0] ? table : dynamo_op_name(sent->op), fault->sentence, fault->code);
+        return refusal_set_throttled(table, sent, fault, root, err);
     if (fault->status >= 500 || retry_is_transient(fault->code))
         return error_set(err, ERROR_SERVICE,
                          "the service failed (HTTP %d): %s (%s); try again later", fault->status,
@@ -245,7 +289,7 @@ static bool refusal_is_of_stream(const struct aws_fault *fault)
 }
 
 static bool refusal_set_fault(const struct sent_request *sent, const struct aws_fault *fault,
-                              struct error *err)
+                              struct json root, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf needs = {0}, tables = {0};
     read_write_tables(sent->read, ", ", &tables);
@@ -279,7 +323,7 @@ static bool refusal_set_fault(const struct sent_request *sent, const struct aws_
                                                    : "",
                sent->region);
     if (!aws_fault_of_permission(fault, buf_text(&needs), err))
-        return refusal_set_other(sent, fault, err);
+        return refusal_set_other(sent, fault, root, err);
     if (err->authenticated)
         refusal_add_grant(sent, fault->sentence, err);
     return false;
@@ -313,7 +357,7 @@ bool refusal_read(const struct sent_request *sent, const struct http_response *r
         return refusal_set_foreign(sent, response, err);
     if (refusal_read_cancellation(sent, &fault, root, err))
         return false;
-    refusal_set_fault(sent, &fault, err);
+    refusal_set_fault(sent, &fault, root, err);
     memcpy(err->code, fault.code, sizeof err->code);
     return false;
 }

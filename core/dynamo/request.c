@@ -34,6 +34,8 @@ const char *dynamo_op_name(enum dynamo_op op)
         return "GetRecords";
     case DYNAMO_TRANSACT_GET_ITEMS:
         return "TransactGetItems";
+    case DYNAMO_LIST_EXPORTS:
+        return "ListExports";
     }
     return "";
 }
@@ -45,7 +47,7 @@ enum dynamo_op dynamo_op_permission(enum dynamo_op op)
 
 bool dynamo_op_is_of_account(enum dynamo_op op)
 {
-    return op == DYNAMO_LIST_TABLES || op == DYNAMO_LIST_BACKUPS;
+    return op == DYNAMO_LIST_TABLES || op == DYNAMO_LIST_BACKUPS || op == DYNAMO_LIST_EXPORTS;
 }
 
 bool dynamo_op_is_of_streams(enum dynamo_op op)
@@ -81,6 +83,8 @@ enum dynamo_op request_op(const struct read *read)
         return DYNAMO_GET_RECORDS;
     case READ_TOGETHER:
         return DYNAMO_TRANSACT_GET_ITEMS;
+    case READ_EXPORTS:
+        return DYNAMO_LIST_EXPORTS;
     case READ_TABLE:
         break;
     }
@@ -352,7 +356,10 @@ bool request_init(struct request *request, const struct read *read)
     bool is_stream = dynamo_op_is_of_streams(request_op(read));
     *request = (struct request){
         .op = request_op(read),
-        .table = read->kind == READ_TABLES || is_stream ? NULL : read->table,
+        .table = read->kind == READ_TABLES || is_stream ? NULL
+                 : read->kind != READ_EXPORTS           ? read->table
+                 : read->table_arn                      ? read->table_arn
+                                                        : "",
         .stream = is_stream ? &read->stream : NULL,
         .index = read->index,
         .descending = read->descending,
@@ -469,7 +476,8 @@ bool request_write(const struct request *request, struct span resume, struct buf
     struct json_writer json = json_writer_to(out);
     json_writer_begin_object(&json, NULL, JSON_TIGHT);
     if (request->table && request->op != DYNAMO_BATCH_GET_ITEM)
-        json_writer_add_text(&json, "TableName", request->table);
+        json_writer_add_text(&json, request->op == DYNAMO_LIST_EXPORTS ? "TableArn" : "TableName",
+                             request->table);
     switch (request->op) {
     case DYNAMO_GET_ITEM:
         json_writer_add_raw(&json, "Key", buf_span(&request->keys));
@@ -527,6 +535,10 @@ bool request_write(const struct request *request, struct span resume, struct buf
     case DYNAMO_GET_SHARD_ITERATOR:
     case DYNAMO_GET_RECORDS:
         request_write_stream(request, resume, &json);
+        break;
+    case DYNAMO_LIST_EXPORTS:
+        if (resume.size)
+            json_writer_add_raw(&json, "NextToken", resume);
         break;
     }
     if (request_consumes(request->op))

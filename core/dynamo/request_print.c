@@ -69,11 +69,18 @@ static void request_print_add_search(struct buf *out, const struct request *requ
     request_print_add_part(out, "--expression-attribute-values", item, &values);
 }
 
-static void request_print_add_stream(struct buf *out, const struct request *request)
+/* A stream that is not known yet is the table's latest. */
+static void request_print_add_stream(struct buf *out, const struct request *request,
+                                     const char *table, const struct source_command *how)
 {
     const struct read_stream *stream = request->stream;
-    request_print_add_text(out, "--stream-arn",
-                           request->op == DYNAMO_GET_RECORDS ? span_text("") : stream->arn);
+    bool is_named = request->op != DYNAMO_GET_RECORDS;
+    request_print_add_text(out, "--stream-arn", is_named ? stream->arn : span_text(""));
+    if (is_named && stream->arn.size == 0) {
+        buf_add_text(out, " --stream-arn \"$(aws dynamodb describe-table");
+        request_print_add_word(out, "--table-name", table);
+        buf_printf(out, " --query Table.LatestStreamArn --output text%s)\"", how->options);
+    }
     request_print_add_text(out, "--shard-iterator", stream->iterator);
     if (request->op != DYNAMO_GET_SHARD_ITERATOR)
         return;
@@ -158,6 +165,7 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         [DYNAMO_GET_SHARD_ITERATOR] = "get-shard-iterator",
         [DYNAMO_GET_RECORDS] = "get-records",
         [DYNAMO_TRANSACT_GET_ITEMS] = "transact-get-items",
+        [DYNAMO_LIST_EXPORTS] = "list-exports",
     };
     CLEAN_UP(request_clean_up) struct request request;
     if (!request_init(&request, read)) {
@@ -169,13 +177,14 @@ void dynamo_write_command(const struct read *read, const struct source_command *
                dynamo_op_is_of_streams(request.op) ? "dynamodbstreams" : "dynamodb",
                commands[request.op]);
     if (request.stream) {
-        request_print_add_stream(out, &request);
+        request_print_add_stream(out, &request, read->table, how);
     } else if (request.op == DYNAMO_BATCH_GET_ITEM) {
         request_print_add_batch(out, &request);
     } else if (request.op == DYNAMO_TRANSACT_GET_ITEMS) {
         request_print_add_parts(out, read, how);
     } else {
-        request_print_add_word(out, "--table-name", request.table);
+        request_print_add_word(
+            out, request.op == DYNAMO_LIST_EXPORTS ? "--table-arn" : "--table-name", request.table);
         request_print_add_word(out, "--index-name", request.index);
         if (request.op == DYNAMO_GET_ITEM && how->key)
             buf_printf(out, " --key %s", how->key);

@@ -378,6 +378,7 @@ static bool verify_position(struct verify *verify, struct json resume, struct ar
         return verify_refuse(verify, err, "a position (%s) that came before",
                              verify->sent->op == DYNAMO_LIST_TABLES    ? "LastEvaluatedTableName"
                              : verify->sent->op == DYNAMO_LIST_BACKUPS ? "LastEvaluatedBackupArn"
+                             : verify->sent->op == DYNAMO_LIST_EXPORTS ? "NextToken"
                                                                        : "LastEvaluatedKey");
     return !position.failed || error_no_memory(err);
 }
@@ -537,6 +538,7 @@ bool verify_answer(struct verify *verify, const struct answer *answer, struct er
         ok = verify_names(verify, answer, &arena, err);
         break;
     case DYNAMO_LIST_BACKUPS:
+    case DYNAMO_LIST_EXPORTS:
     case DYNAMO_DESCRIBE_STREAM:
         ok = !json_present(answer->resume) || verify_position(verify, answer->resume, &arena, err);
         break;

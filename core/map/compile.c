@@ -703,6 +703,7 @@ static bool compile_make(struct compiling *compiling)
     struct model *model = compiling->model;
     model->path_name = compile_store(compiling, table->path_name);
     model->base_name = compile_store(compiling, table->base_name);
+    model->arn = compile_store(compiling, table->arn);
     model->separator = table->separator;
     model->mtime = compile_store(compiling, table->mtime);
     model->ttl_ms = table->ttl_ms;

@@ -172,6 +172,7 @@ struct declared_table {
     int64_t ttl_ms;
     struct declared_link *links;
     struct declared_path *paths;
+    const char *arn;  /* as the service states it; or NULL */
     bool has_paths;   /* the table has "paths", perhaps empty */
     bool broken;      /* "table" or "records" is unreadable */
     const char *note; /* or NULL */

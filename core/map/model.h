@@ -222,6 +222,7 @@ struct model {
     struct model *self;    /* itself, to count references: every holder sees it const */
     const char *path_name; /* "jobs" */
     const char *base_name; /* "EcomIndexerJobsTable" */
+    const char *arn;       /* of a table without a map, as the service states it; or NULL */
     char separator;        /* no part contains it unless it is open */
     struct map_key keys[2];
     size_t key_count;

@@ -170,6 +170,7 @@ static void catalog_write_identity(const struct table_info *info,
                                    const struct declared_table *table, struct buf *out)
 {
     catalog_write_schema(&info->keys, out);
+    buf_printf(out, "t%zu:%.*s", info->arn.size, (int)info->arn.size, info->arn.data);
     for (size_t i = 0; i < info->index_count; i++) {
         const struct index_info *index = &info->indexes[i];
         buf_printf(out, "i%d%d%zu:%.*s", (int)index->local, (int)index->projection,

@@ -411,11 +411,11 @@ static void listing_deliver_attributes(struct tree_listing *listing, struct json
     listing_deliver_all(listing);
 }
 
-static void listing_take_record(void *arg, struct record *record, double found_units,
+static void listing_take_record(void *arg, struct record *record, const struct tree_found *found,
                                 int64_t ttl_left_ms, const struct error *err)
 {
     struct tree_listing *listing = arg;
-    (void)found_units;
+    (void)found;
     listing->fetch = NULL;
     if (err)
         listing_fail(listing, err);

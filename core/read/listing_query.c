@@ -562,7 +562,8 @@ bool listing_start_slice(struct tree_listing *listing, struct error *err)
                                 .payer = listing->tree->payer,
                                 .items = walk_items(listing->walk),
                                 .loop = listing->tree->loop,
-                                .cost = walk_own_cost(listing->walk)};
+                                .cost = walk_own_cost(listing->walk),
+                                .throttled = walk_throttled(listing->walk)};
     return hydrate_start(&listing->hydrate, &from, wanted, listing_query_take_item,
                          listing_query_take_slice, listing, err);
 }
@@ -646,6 +647,7 @@ struct tree_list_stats tree_list_stats(const struct tree_listing *listing)
         stats.age = walk_age(listing->walk);
         stats.has_records = records;
         stats.records = records ? *records : (struct walk_cost){0};
+        stats.throttled = *walk_throttled(listing->walk);
     }
     return stats;
 }

@@ -688,6 +688,11 @@ static bool place_find_in_table(struct place *place, struct span name,
         place->kind = PLACE_FACT;
         return true;
     }
+    if (place_has_facts(place) && span_is(name, PLACE_CHANGES_NAME)) {
+        place->kind = PLACE_CHANGES;
+        return !place->is_snapshot ||
+               error_set(err, ERROR_NOT_FOUND, "the table is of a snapshot, which never changes");
+    }
     if (!names_find(&directory, name, &place->arena, &found, err))
         return false;
     if (found.companion == COMPANION_SIMILAR && !place_enter_similar(place, found.columns, err))

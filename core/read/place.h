@@ -23,6 +23,8 @@ enum place_kind {
                         * in their names */
     PLACE_README,      /* of a directory, to which the route belongs; none above the tables */
     PLACE_FACT,        /* a file with the service's own JSON about a table */
+    PLACE_CHANGES,     /* a file that grows by a line for each change of the table's items; only a
+                        * mount can serve it */
     PLACE_LIST_INFO,   /* companion of a listing, to which the route belongs: its costs */
     PLACE_LIST_FILE,   /* and its items as one file, in the form of COMPANION */
     PLACE_RECORD,      /* an item */
@@ -40,6 +42,9 @@ enum place_kind {
     PLACE_SIMILAR_ITEM, /* one of them, by its name in that directory, or (COMPANION) a companion of
                          * it */
 };
+
+/* The name of PLACE_CHANGES. */
+#define PLACE_CHANGES_NAME "changes.jsonl"
 
 /* The ending of a directory of moments: /prod@at. */
 #define PLACE_TIMES_ENDING "@at"

@@ -212,7 +212,7 @@ static void resolve_report(void *arg)
 }
 
 static void resolve_take_model(void *arg, const struct model *model, const struct error *err);
-static void resolve_take_record(void *arg, struct record *record, double found_units,
+static void resolve_take_record(void *arg, struct record *record, const struct tree_found *found,
                                 int64_t ttl_left_ms, const struct error *err);
 
 /* Starts the request that the walk waits for. False when the walk has ended. */
@@ -260,12 +260,12 @@ static void resolve_take_model(void *arg, const struct model *model, const struc
 }
 
 /* An item that is older than its ttl is not followed. */
-static void resolve_take_record(void *arg, struct record *record, double found_units,
+static void resolve_take_record(void *arg, struct record *record, const struct tree_found *found,
                                 int64_t ttl_left_ms, const struct error *err)
 {
     struct tree_resolution *resolution = arg;
     struct resolve_walk *walk = &resolution->walk;
-    (void)found_units, (void)ttl_left_ms;
+    (void)found, (void)ttl_left_ms;
     resolution->fetch = NULL;
     if (err) {
         walk->why = *err;

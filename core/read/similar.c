@@ -342,11 +342,11 @@ static bool similar_search(struct similar *similar, struct read *read)
 }
 
 /* An item that is older than its ttl is not searched for. */
-static void similar_take_subject(void *arg, struct record *record, double found_units,
+static void similar_take_subject(void *arg, struct record *record, const struct tree_found *found,
                                  int64_t ttl_left_ms, const struct error *err)
 {
     struct similar *similar = arg;
-    (void)found_units;
+    (void)found;
     similar->fetch = NULL;
     if (err) {
         similar_fail(similar, err);

@@ -386,13 +386,13 @@ static void together_take_key(void *arg, const struct key *key, const struct err
 }
 
 /* An item of a snapshot. */
-static void together_take_stored(void *arg, struct record *record, double found_units,
+static void together_take_stored(void *arg, struct record *record, const struct tree_found *found,
                                  int64_t ttl_left_ms, const struct error *err)
 {
     struct together_look *look = arg;
     struct together *together = look->together;
     size_t i = (size_t)(look - together->looks);
-    (void)found_units, (void)ttl_left_ms;
+    (void)found, (void)ttl_left_ms;
     look->fetch = NULL;
     together->pending--;
     if (record && !err)

@@ -26,11 +26,11 @@ static struct recording *recording_of(const struct source_call *call)
 
 /* NULL: what cannot be replayed. */
 static const char *const recording_kinds[] = {
-    [READ_ITEMS] = "items",       [READ_QUERY] = "query",   [READ_TABLES] = "tables",
-    [READ_TABLE] = "table",       [READ_EXPIRY] = "expiry", [READ_BACKUPS] = "backups",
-    [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan",     [READ_STREAM] = "stream",
-    [READ_SIMILAR] = "similar",   [READ_ITERATOR] = NULL,   [READ_CHANGES] = NULL,
-    [READ_TOGETHER] = "items"};
+    [READ_ITEMS] = "items",       [READ_QUERY] = "query",    [READ_TABLES] = "tables",
+    [READ_TABLE] = "table",       [READ_EXPIRY] = "expiry",  [READ_BACKUPS] = "backups",
+    [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan",      [READ_STREAM] = "stream",
+    [READ_SIMILAR] = "similar",   [READ_ITERATOR] = NULL,    [READ_CHANGES] = NULL,
+    [READ_TOGETHER] = "items",    [READ_EXPORTS] = "exports"};
 
 /* Secrets. */
 

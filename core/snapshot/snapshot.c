@@ -239,8 +239,9 @@ static bool snapshot_read_fact(struct snapshot_call *call, struct snapshot_page 
                          place.table->name);
     default:
         return error_set(err, ERROR_NOT_STORED,
-                         "a snapshot does not have the backups of a table; read them from the "
-                         "table %s itself",
+                         "a snapshot does not have the %s of a table; read them from the table %s "
+                         "itself",
+                         call->base.read->kind == READ_EXPORTS ? "exports" : "backups",
                          place.table->name);
     }
 }

@@ -56,6 +56,8 @@ struct expense {
     struct spent spent; /* RCU; of a share its part of them */
     double expected;    /* an estimate of the doubted units, from earlier requests */
     int64_t took_ms;
+    const struct throttle *throttles; /* the reasons for which the service throttled it */
+    size_t throttle_count;
 };
 
 struct payer {

@@ -51,6 +51,11 @@ bool read_failed(const struct read *read)
     return read->arena.failed;
 }
 
+void read_set_table_arn(struct read *read, const char *arn)
+{
+    read->table_arn = arena_text(&read->arena, span_text(arn));
+}
+
 void read_set_pattern(struct read *read, const char *table, const char *path)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -241,6 +246,8 @@ struct read *read_copy(const struct read *read, const struct cond *sort)
         return NULL;
     const char *pattern = arena_text(&copy->arena, span_text(read->pattern));
     copy->pattern = pattern ? pattern : "";
+    if (read->table_arn)
+        read_set_table_arn(copy, read->table_arn);
     copy->descending = read->descending;
     copy->consistent = read->consistent;
     copy->limit = read->limit;

@@ -26,6 +26,7 @@ enum read_kind {
     READ_CHANGES,  /* the changes behind such a place, and the text of the place behind them */
     READ_TOGETHER, /* items by their full keys, of one or several tables, all as they are at one
                     * moment: PARTS. Not all sources can. */
+    READ_EXPORTS,  /* a table's exports to S3 of the last 90 days, by TABLE_ARN */
 };
 
 /* A place in a shard of a stream. */
@@ -68,7 +69,8 @@ struct read {
     struct arena arena;
     enum read_kind kind;
     const char *table;
-    const char *index;   /* NULL: the table itself */
+    const char *index;     /* NULL: the table itself */
+    const char *table_arn; /* READ_EXPORTS: of TABLE; NULL: not known. No part of its identity */
     const char *pattern; /* the map's path that it serves: "jobs/by-id/{job_id}", or ""; no part of
                           * its identity */
 
@@ -139,6 +141,7 @@ struct read *read_copy(const struct read *read, const struct cond *sort);
 const struct cond *read_sort_cond(const struct read *read);
 
 /* Each copies its arguments into the Read. */
+void read_set_table_arn(struct read *read, const char *arn);
 void read_set_pattern(struct read *read, const char *table, const char *path);
 void read_add_key(struct read *read, const struct key *key);
 void read_add_where(struct read *read, const struct cond *cond);

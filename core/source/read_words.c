@@ -72,6 +72,9 @@ void read_write_words(const struct read *read, enum read_keys keys, struct buf *
         read_write_tables(read, ", ", out);
         buf_add_text(out, ", all at one moment");
         break;
+    case READ_EXPORTS:
+        buf_printf(out, "ListExports of %s, 25 a page", read->table);
+        break;
     case READ_RECOVERY:
         buf_printf(out, "DescribeContinuousBackups of %s", read->table);
         break;

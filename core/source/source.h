@@ -38,6 +38,25 @@ struct vector_info {
     bool backfilling;               /* an ACTIVE index that refuses searches */
 };
 
+/* RCU and WCU in a second; -1: not stated, or no limit. */
+struct throughput {
+    int64_t read, write;
+};
+
+/* The throughput of a table or a global index. */
+struct throughputs {
+    struct throughput provisioned; /* 0 if it is billed on demand */
+    struct throughput on_demand;   /* the maximum that its owner has set */
+    struct throughput warm;        /* served at once, without a time to adapt */
+};
+
+/* A copy of a global table in another region, or a witness, which has no items. */
+struct replica_info {
+    struct span region;
+    struct span status; /* "ACTIVE", "CREATING", …; empty if not stated */
+    bool is_witness;
+};
+
 struct index_info {
     struct span name;
     struct key_schema keys;
@@ -46,6 +65,8 @@ struct index_info {
     const struct span *included; /* beside the keys, of PROJECTS_SOME */
     size_t included_count;
     struct span status; /* "ACTIVE", "CREATING", …; empty if not stated, as of local indexes */
+    bool backfilling;   /* it lacks items that were in the table before it was made */
+    struct throughputs throughputs; /* of a global index */
 };
 
 /* The service updates its counts about every six hours. */
@@ -60,6 +81,11 @@ struct table_info {
     int64_t created_ms;       /* since 1970; 0 if not stated */
     struct span status;       /* "ACTIVE", "CREATING", …; empty if not stated */
     struct span billing_mode; /* "PAY_PER_REQUEST", "PROVISIONED"; empty if not stated */
+    struct span arn;          /* empty if not stated */
+    struct throughputs throughputs;
+    const struct replica_info *replicas; /* of a global table */
+    size_t replica_count;
+    struct span consistency; /* between the replicas: "EVENTUAL", "STRONG"; empty if not stated */
     bool stream_enabled;
     struct span stream_arn;  /* of the latest stream, which outlives its end; empty: none */
     struct span stream_view; /* "KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"; empty
@@ -76,9 +102,10 @@ struct page_owner {
 struct page {
     const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_TOGETHER
                                * one for each part, in their order, absent if it is not found; of
-                               * READ_BACKUPS, READ_STREAM and READ_CHANGES objects of the source's
-                               * own, one a backup, a shard or a change; of READ_SIMILAR objects
-                               * with an "Item" and its "Score", the nearest first */
+                               * READ_BACKUPS, READ_EXPORTS, READ_STREAM and READ_CHANGES objects of
+                               * the source's own, one a backup, an export, a shard or a change; of
+                               * READ_SIMILAR objects with an "Item" and its "Score", the nearest
+                               * first */
     size_t item_count;
     uint64_t counted;   /* READ_QUERY that counts: the number of items; no items come */
     size_t scanned;     /* READ_QUERY: items that were read before the filter; 0: not stated */
@@ -105,7 +132,8 @@ struct page {
     double capacity;           /* RCU it consumed, of a shared request its part; < 0: not stated */
     double doubted;            /* the most that requests without a stated consumption took beside */
     double search_bytes;       /* READ_SIMILAR: bytes it consumed; < 0: not stated */
-    const char *request_id;    /* of the last request; may be "" */
+    struct throttles *throttled; /* of these requests; borrowed; NULL: none */
+    const char *request_id;      /* of the last request; may be "" */
 };
 
 /* Exactly one of PAGE and ERR is not NULL. After an error, or a page without MORE, no further page
@@ -150,6 +178,7 @@ struct source_stats {
     uint64_t pages;      /* of queries and scans */
     uint64_t items;      /* in these pages, or counted by them; without pages, items read by key */
     uint64_t failures;   /* requests without the response that they were sent for */
+    uint64_t throttled;  /* of these, those that the service throttled */
     struct spent spent;  /* RCU that were consumed */
     uint64_t hedged;     /* requests that were sent twice because the response was late */
     uint64_t hedges_won; /* of these, those whose second response came first */

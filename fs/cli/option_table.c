@@ -213,6 +213,24 @@ static bool option_set_moment(struct options *options, const char *value)
     return options->moment.known;
 }
 
+/* A stream has the changes of the last 24 hours. */
+enum { SINCE_MOST_HOURS = 24 };
+
+/* 90s, 30m or 2h ago, or a time. */
+static bool option_set_since(struct options *options, const char *value)
+{
+    char *unit;
+    unsigned long number = strtoul(value, &unit, 10);
+    int64_t ms = *unit == 's' ? 1000 : *unit == 'm' ? 60 * 1000 : *unit == 'h' ? 3600 * 1000 : 0;
+    if (value[0] >= '1' && value[0] <= '9' && ms > 0 && unit[1] == '\0') {
+        options->ago_ms = (int64_t)number * ms;
+        return number <= SINCE_MOST_HOURS * 3600 &&
+               options->ago_ms <= (int64_t)SINCE_MOST_HOURS * 3600 * 1000;
+    }
+    options->since = instant_parse_first(span_text(value));
+    return options->since.known;
+}
+
 const struct option option_table[] = {
     {.name = "map",
      .of_requests = true,
@@ -224,7 +242,7 @@ const struct option option_table[] = {
          "the map file; default: $DDBFS_MAP, $XDG_CONFIG_HOME/ddbfs/map.json, /etc/ddbfs/map.json"},
     {.name = "no-map",
      FLAG(no_map),
-     .commands = "mount ls cat diff explain sql",
+     .commands = "mount ls cat diff explain sql tail",
      .help = "use no map, only /tables"},
     {.name = "profile",
      .of_requests = true,
@@ -324,6 +342,31 @@ const struct option option_table[] = {
      NUMBER(limit, 100000000),
      .commands = "ls cat explain",
      .help = "only the first N items of a listing (with --where, of those that match)"},
+    {.name = "where",
+     .argument = "FILTER",
+     .takes = "a filter, such as 'status = \"FAILED\" and attempt > 2'",
+     .set = option_set_where,
+     .commands = "tail",
+     .help = "only changes after which the item matches FILTER; for a removal, before which"},
+    {.name = "limit",
+     .argument = "N",
+     NUMBER(limit, 100000000),
+     .commands = "tail",
+     .help = "end after N changes"},
+    {.name = "since",
+     .argument = "TIME",
+     .takes = "a time of the last 24 hours: 90s, 30m or 2h ago, or such as 2026-11-19T10:15",
+     .set = option_set_since,
+     .commands = "tail",
+     .help = "begin with the changes since then, instead of now"},
+    {.name = "oldest",
+     FLAG(oldest),
+     .commands = "tail",
+     .help = "begin with the oldest change that the stream has, of up to 24 hours ago"},
+    {.name = "fetch",
+     FLAG(fetch),
+     .commands = "tail",
+     .help = "read each changed item, where the stream has no new images"},
     {.name = "together",
      FLAG(together),
      .commands = "cat diff explain",
@@ -345,7 +388,7 @@ const struct option option_table[] = {
          "more RCU"},
     {.name = "json",
      FLAG(json),
-     .commands = "cat ls diff explain check policy config status import sql",
+     .commands = "cat ls diff explain check policy config status import sql tail",
      .help = "print results and errors as JSON, for programs"},
     {.name = "csv", FLAG(csv), .commands = "sql", .help = "print CSV with a header"},
     {.name = "explain",

@@ -120,7 +120,9 @@ struct options {
     uint32_t lines;         /* of `log`: the last ones; 0: all */
     uint32_t times;         /* of `top`: frames; 0: unlimited */
     uint32_t confirm_above; /* RCU of a listing without a confirmation */
-    uint32_t limit;         /* of a listing's items; 0: all */
+    uint32_t limit;         /* of a listing's items, or of the changes of `tail`; 0: all */
+    int64_t ago_ms;         /* of `tail`: changes since this long ago; 0: not given */
+    struct instant since;   /* of `tail`: changes since then; or unknown */
     unsigned sample_path_count;
     unsigned fuse_option_count;
     unsigned ignored_count;
@@ -150,6 +152,8 @@ struct options {
     bool yes;
     bool foreground;
     bool follow;
+    bool fetch;  /* this and the next one are of `tail` */
+    bool oldest; /* from the oldest change that the stream has */
     bool errors;
     bool allow_scan;
     bool hedge;

@@ -40,6 +40,8 @@ void metrics_read_counters(const struct mount *mount, struct counter out[COUNTER
          (double)(mount_now_ms(mount) - mount->started_ms) / 1000, "Age of the mount."},
         {"request_failures", COUNTER_TOTAL, "", (double)source.failures,
          "Requests to the service without a usable response."},
+        {"throttled_requests", COUNTER_TOTAL, "", (double)source.throttled,
+         "Requests that the service throttled, also those whose retry succeeded."},
         {"consumed_capacity", COUNTER_TOTAL, "", source.spent.units, "RCU stated by responses."},
         {"consumed_capacity_at_most", COUNTER_TOTAL, "", source.spent.units + source.spent.doubted,
          "The same, plus the upper bound of requests without a statement."},
@@ -250,6 +252,21 @@ static void metrics_write_patterns(const struct mount *mount, struct buf *out)
     }
 }
 
+static void metrics_write_throttles(const struct mount *mount, struct buf *out)
+{
+    struct usage_throttle each;
+    metrics_write_family(
+        out, "throttles", "counter", "",
+        "Throttled requests, by table, index, the service's reason and the calling "
+        "program; a request with several reasons counts for each.");
+    for (size_t i = 0; usage_throttle_at(mount->usage, i, &each); i++) {
+        const struct label labels[] = {{"table", each.table},     {"index", each.index},
+                                       {"reason", each.reason},   {"resource", each.resource},
+                                       {"program", each.program}, {0}};
+        metrics_write_sample(out, "throttles_total", labels, (double)each.requests);
+    }
+}
+
 static void metrics_write_programs(const struct mount *mount, struct buf *out)
 {
     struct usage_program each;
@@ -281,6 +298,7 @@ void metrics_write(const struct mount *mount, struct buf *out)
     metrics_write_requests(mount, out);
     metrics_write_durations(mount, out);
     metrics_write_patterns(mount, out);
+    metrics_write_throttles(mount, out);
     metrics_write_programs(mount, out);
     buf_add_text(out, "# EOF\n");
 }

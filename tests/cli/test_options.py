@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import re
+import secrets
 import sqlite3
 import stat
 import subprocess
@@ -13,7 +14,7 @@ import time
 
 import pytest
 
-from harness import mounts, places, runner, services, snapshots, terminal, vectors
+from harness import mounts, places, runner, services, snapshots, tables, terminal, vectors
 from harness.rows import rows
 
 SHOP = "/prod/shops/cool-store.myshopify.com"
@@ -619,6 +620,34 @@ def an_attribute_is_not_compared(bench):
     assert bench.text(*diff, "--ignore", "updated_at", env=things.env) == ""
 
 
+def tail_of_a_stream(bench, *options, view="NEW_AND_OLD_IMAGES"):
+    """What tail prints of a new table with one item: one change at the most."""
+    name = f"any-Stream-{secrets.token_hex(6)}"
+    stream = {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": view}}
+    bench.fixture("table")({**tables.plain(), **stream}, [tables.item("one", "n")], name=name)
+    done = bench.ddbfs("tail", "--limit", "1", *options, f"/tables/{name}", env={"DDBFS_MAP": None})
+    return done.text.partition(" ")[2].rstrip("\n")
+
+
+@effect_of("--since")
+def changes_of_the_past_are_printed(bench):
+    assert tail_of_a_stream(bench, "--since", "1h") == 'INSERT items/box/one   +note: "n"'
+    refused = bench.ddbfs("tail", "--since", "2d", "/prod/jobs", expect=2)
+    assert "--since takes a time of the last 24 hours" in refused.stderr
+
+
+@effect_of("--oldest")
+def all_changes_of_the_stream_are_printed(bench):
+    assert tail_of_a_stream(bench, "--oldest") == 'INSERT items/box/one   +note: "n"'
+
+
+@effect_of("--fetch")
+def changed_items_are_read(bench):
+    assert tail_of_a_stream(bench, "--oldest", view="KEYS_ONLY") == "INSERT items/box/one"
+    fetched = tail_of_a_stream(bench, "--oldest", "--fetch", view="KEYS_ONLY")
+    assert fetched == 'INSERT items/box/one   +note: "n"'
+
+
 @effect_of("-n")
 def top_is_shown_so_often(bench):
     with bench.mounted() as root:
@@ -681,7 +710,7 @@ def what_tables_needs_is_granted(bench):
     assert {action for action, _ in more} == {
         f"dynamodb:{op}"
         for op in ("GetItem", "BatchGetItem", "Query", "DescribeTable", "DescribeTimeToLive")
-        + ("ListBackups", "DescribeContinuousBackups", "SearchVectors")
+        + ("ListBackups", "DescribeContinuousBackups", "ListExports", "SearchVectors")
         + ("DescribeStream", "GetShardIterator", "GetRecords")
     }
     assert {resource.split(":")[-1] for _, resource in more} == {"*", "table/*"}

@@ -14,7 +14,8 @@ import pathlib
 from . import iam, plain, runner
 
 ASKING = ("cat", "ls")
-FACTS = ("DescribeTimeToLive", "ListBackups", "DescribeContinuousBackups")
+FACTS = ("DescribeTimeToLive", "ListBackups", "DescribeContinuousBackups", "ListExports", "DescribeStream")
+LATER = {"ExclusiveStartBackupArn", "ExclusiveStartShardId", "NextToken"}  # of further pages, which are not told
 
 
 def asked_of(words):
@@ -76,7 +77,7 @@ def beyond(bound, sent):
     tables = [each for each in sent if each.op == "ListTables"]
     structure = [each.table for each in sent if each.op == "DescribeTable"]
     scans = [each for each in sent if each.op == "Scan"]
-    facts = [each for each in sent if each.op in FACTS and "ExclusiveStartBackupArn" not in each.body]
+    facts = [each for each in sent if each.op in FACTS and not LATER & set(each.body)]
     one = [each for each in sent if each.op in ("GetItem", "TransactGetItems")]
     if bound["per_100_records"]:  # a page of one record
         batches, one = batches + one, []

@@ -21,6 +21,7 @@ ALLOWED = {"GetItem", "BatchGetItem", "Query", "DescribeTable", "ListTables"} | 
     "DescribeContinuousBackups",
     "SearchVectors",
     "TransactGetItems",
+    "ListExports",
 }
 STREAMS = {"DescribeStream", "GetShardIterator", "GetRecords"}
 TARGETS = {"DynamoDB_20120810": ALLOWED | {"Scan"}, "DynamoDBStreams_20120810": STREAMS}
@@ -97,7 +98,8 @@ def table_of(body):
     if not body:
         return None
     several = [*body.get("RequestItems", {}), *(each["TableName"] for each in parts_of(body))]
-    return body.get("TableName") or next(iter(several), None)
+    by_arn = body.get("TableArn", "").split(":table/")[-1]
+    return body.get("TableName") or by_arn or next(iter(several), None)
 
 
 def keys_of(body):

@@ -19,6 +19,9 @@ static void charge(struct payer *payer, const struct expense *expense)
     counting->expected += expense->expected;
     buf_printf(&counting->lines, "%s %s/%s %s %s\n", expense->operation, expense->table,
                expense->index, expense->pattern, ends[expense->end]);
+    for (size_t i = 0; i < expense->throttle_count; i++)
+        buf_printf(&counting->throttled, "%s %s\n", expense->operation,
+                   expense->throttles[i].reason);
 }
 
 static void release(struct payer *payer)
@@ -83,4 +86,5 @@ void counting_payer_clean_up(struct counting_payer *counting)
     CHECK(counting->released);
     CHECK(fabs(counting->set_aside) < 1e-9); /* all of it was given back, but for the rounding */
     buf_clean_up(&counting->lines);
+    buf_clean_up(&counting->throttled);
 }

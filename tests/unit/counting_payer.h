@@ -18,7 +18,8 @@ struct counting_payer {
     unsigned refused;
     bool refuses_searches;
     bool released;
-    struct buf lines; /* "Query jobs/index pattern answered\n", one an expense */
+    struct buf lines;     /* "Query jobs/index pattern answered\n", one an expense */
+    struct buf throttled; /* "Query REASON\n", one a reason */
 };
 
 /* With one reference, the test's own. */

@@ -221,6 +221,20 @@ static void what_is_said_of_a_table_is_asked_by_its_name(void)
                   "\"arn\"}");
 }
 
+static struct read *exports_of(const char *arn)
+{
+    struct read *read = read_new(READ_EXPORTS, "t", NULL);
+    read_set_table_arn(read, arn);
+    return read;
+}
+
+static void exports_are_listed_by_the_arn_of_the_table(void)
+{
+    check_body(exports_of("arn:t"), "{\"TableArn\":\"arn:t\"}");
+    check_body_at(exports_of("arn:t"), SPAN_LITERAL("\"next\""),
+                  "{\"TableArn\":\"arn:t\",\"NextToken\":\"next\"}");
+}
+
 static void a_segment_of_a_table_is_scanned_for_keys(void)
 {
     struct read *read = read_new(READ_SCAN, "t", NULL);
@@ -288,7 +302,8 @@ static void the_set_of_operations_is_closed(void)
     CHECK_TEXT(dynamo_op_name(DYNAMO_GET_SHARD_ITERATOR), "GetShardIterator");
     CHECK_TEXT(dynamo_op_name(DYNAMO_GET_RECORDS), "GetRecords");
     CHECK_TEXT(dynamo_op_name(DYNAMO_TRANSACT_GET_ITEMS), "TransactGetItems");
-    CHECK_INT(DYNAMO_OPS, 14);
+    CHECK_TEXT(dynamo_op_name(DYNAMO_LIST_EXPORTS), "ListExports");
+    CHECK_INT(DYNAMO_OPS, 15);
 }
 
 static struct read *search(void)
@@ -383,6 +398,7 @@ static const struct check_test tests[] = {
      consistency_is_asked_wherever_the_read_says_so},
     {"tables are listed and described", tables_are_listed_and_described},
     {"what is said of a table is asked by its name", what_is_said_of_a_table_is_asked_by_its_name},
+    {"exports are listed by the ARN of the table", exports_are_listed_by_the_arn_of_the_table},
     {"a segment of a table is scanned for keys", a_segment_of_a_table_is_scanned_for_keys},
     {"each page of a sample has its limit", each_page_of_a_sample_has_its_limit},
     {"a stream is read by its arn, and shards by iterators",
