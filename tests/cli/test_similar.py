@@ -445,7 +445,7 @@ def test_the_index_s_directory_explains_it(bare, two):
     for name, code in (("{vector}", REFUSED), ("anything", NOT_FOUND)):
         failed = bare("ls", f"/tables/{two}/by/by-lang/{name}", expect=code).stderr
         assert "answers only searches by a vector" in failed
-    assert "Vector index by-lang: embedding, 3 dimensions, EUCLIDEAN; ACTIVE." in bare("cat", f"/tables/{two}/README").text
+    assert "Vector index by-lang: embedding, 3 dimensions, EUCLIDEAN; ACTIVE" in bare("cat", f"/tables/{two}/README").text
     assert "nearest to this item's own" in bare("cat", item(two, 4, "@similar:by-lang/README")).text
 
 
