@@ -310,7 +310,8 @@ static void dynamo_fail(struct dynamo_call *call, const struct error *err)
     if (call->sent.op != DYNAMO_LIST_TABLES)
         printable_copy(why->table, sizeof why->table, span_text(dynamo_table_of(read, err)), "");
     printable_copy(why->index, sizeof why->index, span_text(read->index), "");
-    if (why->kind != ERROR_NO_TABLE)
+    bool searches = call->sent.op == DYNAMO_SEARCH_VECTORS; /* its error is complete */
+    if (why->kind != ERROR_NO_TABLE || searches)
         dynamo_report_failure(call, why);
     else if (!inventory_load(dynamo_of(call)->inventory, dynamo_inventory_of(call, why),
                              call->deadline_at_ms, call->base.payer, &call->diagnosis,
@@ -369,6 +370,7 @@ static void dynamo_deliver(struct dynamo_call *call)
         .requests = call->requests + call->lost,
         .capacity = call->capacity,
         .doubted = call->doubted,
+        .search_bytes = call->sent.op == DYNAMO_SEARCH_VECTORS ? answer->search_bytes : 0,
         .throttled = throttled,
         .request_id = answer->request_id,
     };
@@ -641,6 +643,11 @@ static void dynamo_on_turn(void *arg)
 static bool dynamo_request(struct dynamo_call *call)
 {
     struct outlay outlay = dynamo_estimate(call);
+    if (call->sent.op == DYNAMO_SEARCH_VECTORS &&
+        !payer_allows_search(call->base.payer, &call->why)) {
+        call->timer = loop_add_timer(dynamo_of(call)->link.client.loop, 0, dynamo_on_refusal, call);
+        return call->timer;
+    }
     call->turn = (struct payer_turn){.again = dynamo_on_turn, .arg = call};
     switch (outlay.most > 0 ? payer_set_aside(call->base.payer, outlay.least, outlay.most,
                                               &call->turn, &call->why)

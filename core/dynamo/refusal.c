@@ -262,6 +262,24 @@ static bool refusal_set_other(const struct sent_request *sent, const struct aws_
                          : "compare the map with the table: ddbfs check");
 }
 
+/* Whether the service refuses a search because the index is not ready: it is built, or the search
+ * endpoint does not have it yet, which happens for a short time after it became ACTIVE. */
+static bool refusal_set_unready(const struct sent_request *sent, const struct aws_fault *fault,
+                                struct error *err)
+{
+    bool is_built = strstr(fault->sentence, "backfilling");
+    if (strcmp(fault->code, "ValidationException") != 0 ||
+        (!is_built && !strstr(fault->sentence, "does not have the specified index")))
+        return false;
+    error_set(err, ERROR_NO_TABLE,
+              "the vector index %s of table %s is not ready for searches: %s (%s); %s",
+              sent->read->index, sent->read->table, fault->sentence, fault->code,
+              is_built ? "wait until DescribeTable shows it as ACTIVE and not as Backfilling"
+                       : "if it was created a short time ago, try again in a minute; else compare "
+                         "its name with DescribeTable");
+    return true;
+}
+
 /* Places in a stream end: iterators after 15 minutes, changes after 24 hours. */
 static bool refusal_is_of_stream(const struct aws_fault *fault)
 {
@@ -276,6 +294,8 @@ static bool refusal_set_fault(const struct sent_request *sent, const struct aws_
     CLEAN_UP(buf_clean_up) struct buf needs = {0}, tables = {0};
     read_write_tables(sent->read, ", ", &tables);
     bool one = strcmp(buf_text(&tables), sent->read->table) == 0;
+    if (sent->op == DYNAMO_SEARCH_VECTORS && refusal_set_unready(sent, fault, err))
+        return false;
     if (dynamo_op_is_of_streams(sent->op) && refusal_is_of_stream(fault))
         return error_set(err, ERROR_NO_STREAM,
                          "the stream of table %s in %s has no such shard or place, or does not "

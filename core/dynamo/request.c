@@ -14,6 +14,8 @@ const char *dynamo_op_name(enum dynamo_op op)
         return "Query";
     case DYNAMO_SCAN:
         return "Scan";
+    case DYNAMO_SEARCH_VECTORS:
+        return "SearchVectors";
     case DYNAMO_DESCRIBE_TABLE:
         return "DescribeTable";
     case DYNAMO_LIST_TABLES:
@@ -65,6 +67,8 @@ enum dynamo_op request_op(const struct read *read)
         return DYNAMO_LIST_TABLES;
     case READ_SCAN:
         return DYNAMO_SCAN;
+    case READ_SIMILAR:
+        return DYNAMO_SEARCH_VECTORS;
     case READ_EXPIRY:
         return DYNAMO_DESCRIBE_TIME_TO_LIVE;
     case READ_BACKUPS:
@@ -363,6 +367,8 @@ bool request_init(struct request *request, const struct read *read)
         .counts = read->counts,
         .segment = read->segment,
         .segments = read->segments,
+        .is_partial = read->kind == READ_SIMILAR && read->vector.size == 0,
+        .vector = read->vector,
     };
     CLEAN_UP(request_clean_up_aliases)
     struct aliases aliases = {.names = calloc(most, sizeof *aliases.names),
@@ -399,7 +405,10 @@ void request_clean_up(struct request *request)
 static void request_add_expressions(const struct request *request, struct json_writer *json)
 {
     if (request->key_condition.size)
-        json_writer_add_string(json, "KeyConditionExpression", buf_span(&request->key_condition));
+        json_writer_add_string(json,
+                               request->op == DYNAMO_SEARCH_VECTORS ? "SearchConditionExpression"
+                                                                    : "KeyConditionExpression",
+                               buf_span(&request->key_condition));
     if (request->filter.size)
         json_writer_add_string(json, "FilterExpression", buf_span(&request->filter));
     if (request->projection.size)
@@ -459,7 +468,7 @@ static void request_write_stream(const struct request *request, struct span resu
 /* Whether it reads items, which consumes capacity. */
 static bool request_consumes(enum dynamo_op op)
 {
-    return op <= DYNAMO_SCAN || op == DYNAMO_TRANSACT_GET_ITEMS;
+    return op <= DYNAMO_SEARCH_VECTORS || op == DYNAMO_TRANSACT_GET_ITEMS;
 }
 
 bool request_write(const struct request *request, struct span resume, struct buf *out)
@@ -499,6 +508,12 @@ bool request_write(const struct request *request, struct span resume, struct buf
             json_writer_add_integer(&json, "TotalSegments", request->segments);
         }
         request_add_position(request, resume, &json);
+        break;
+    case DYNAMO_SEARCH_VECTORS:
+        json_writer_add_text(&json, "IndexName", request->index);
+        json_writer_add_raw(&json, "SearchVector", request->vector);
+        json_writer_add_integer(&json, "TopK", request->limit);
+        request_add_expressions(request, &json);
         break;
     case DYNAMO_DESCRIBE_TABLE:
     case DYNAMO_DESCRIBE_TIME_TO_LIVE:

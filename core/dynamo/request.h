@@ -1,4 +1,4 @@
-/* A Read as a request of DynamoDB: one of fourteen operations with its expressions.
+/* A Read as a request of DynamoDB: one of fifteen operations with its expressions.
  * The JSON body and the printed command (core/dynamo/request_print.h) are made
  * of the same expressions. */
 #ifndef DDBFS_CORE_DYNAMO_REQUEST_H
@@ -15,6 +15,7 @@ enum dynamo_op {
     DYNAMO_BATCH_GET_ITEM,
     DYNAMO_QUERY,
     DYNAMO_SCAN,
+    DYNAMO_SEARCH_VECTORS,
     DYNAMO_DESCRIBE_TABLE,
     DYNAMO_LIST_TABLES,
     DYNAMO_DESCRIBE_TIME_TO_LIVE,
@@ -81,6 +82,8 @@ struct request {
     bool descending;
     bool consistent;
     bool counts;                /* only the number of items is read */
+    bool is_partial;            /* of a search: the vector is not known, and so no value either */
+    struct span vector;         /* of a search: JSON; borrowed from the Read */
     uint32_t segment, segments; /* of a Scan; 0 of 0: all of the table */
 };
 

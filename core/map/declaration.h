@@ -163,6 +163,7 @@ struct declared_table {
     char separator;
     struct declared_record *records;
     struct declared_index *indexes;
+    struct map_vector *vectors;
     struct declared_type *types;
     struct declared_param *params;
     const char **secrets;

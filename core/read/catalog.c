@@ -180,6 +180,15 @@ static void catalog_write_identity(const struct table_info *info,
             buf_printf(out, "a%zu:%.*s", index->included[k].size, (int)index->included[k].size,
                        index->included[k].data);
     }
+    for (size_t i = 0; i < info->vector_count; i++) {
+        const struct vector_info *vector = &info->vectors[i];
+        const struct span texts[] = {vector->name, vector->attribute, vector->distance,
+                                     vector->partition, vector->status};
+        buf_printf(out, "v%lld,%d,%d", (long long)vector->dimensions, (int)vector->backfilling,
+                   (int)vector->partition_type);
+        for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
+            buf_printf(out, "%zu:%.*s", texts[k].size, (int)texts[k].size, texts[k].data);
+    }
     for (size_t i = 0; i < table->secret_count; i++)
         buf_printf(out, "x%zu:%s", strlen(table->secrets[i]), table->secrets[i]);
 }

@@ -13,6 +13,7 @@
 #include "core/read/links.h"
 #include "core/read/model_provider.h"
 #include "core/read/resolve.h"
+#include "core/read/similar.h"
 
 void file_view(const struct tree *tree, const struct model *table,
                const char *first[KEY_MAX_BASE_ATTRIBUTES], struct record_view *view)
@@ -426,8 +427,10 @@ struct tree_call {
     struct tree_listing *listing; /* owned: it is read to its end for its @info */
     struct tree_stream *stream;   /* owned: a listing's items, whose file is collected in BYTES */
     struct history *history;      /* owned: of PLACE_VERSION */
-    struct place *version;        /* owned: the item at that moment, whose companion VERSION_CALL */
-    struct tree_call *version_call; /* reads; owned */
+    struct similar *similar;      /* owned: of PLACE_SIMILAR_ITEM, and of @info */
+    struct place *version; /* owned: the item, at that moment or as it was found, which VERSION_CALL
+                            * reads */
+    struct tree_call *version_call; /* owned */
     struct buf bytes;
     struct spool *spool; /* owned: it has the file instead of BYTES; NULL: not */
     int64_t moved_ms;    /* when the last page came; 0: none */
@@ -459,6 +462,7 @@ static void file_call_destroy(struct tree_call *call)
     tree_list_end(call->listing);
     tree_stream_end(call->stream);
     history_close(call->history);
+    similar_cancel(call->similar);
     tree_cancel(call->version_call);
     place_destroy(call->version);
     buf_clean_up_secret(&call->bytes);
@@ -769,6 +773,61 @@ static void file_take_version(void *arg, const struct history_version *version,
     file_report_version(call, NULL, &why);
 }
 
+/* Similar items. */
+
+/* The key of the result whose name PLACE has; NULL without one. */
+static const struct key *file_find_similar(const struct tree *tree, const struct place *place,
+                                           const struct similar_result *result, struct error *err)
+{
+    for (size_t i = 0; i < result->count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        similar_write_name(place, &tree->names, i + 1, &result->hits[i], &name);
+        if (name.failed) {
+            error_no_memory(err);
+            return NULL;
+        }
+        if (span_equal(buf_span(&name), place->similar_name))
+            return &result->hits[i].key;
+    }
+    error_set(err, ERROR_NOT_FOUND,
+              "the search does not find an item of this name now; list the directory again");
+    err->ttl_left_ms = MAP_MISSING_TTL_MS;
+    return NULL;
+}
+
+/* The item is read by its key, like any other. */
+static void file_take_similar(void *arg, const struct similar_found *found, const struct error *err)
+{
+    struct tree_call *call = arg;
+    const struct tree *tree = call->tree;
+    const struct place *place = call->place;
+    struct error why;
+    call->similar = NULL;
+    if (err) {
+        file_report_version(call, NULL, err);
+        return;
+    }
+    if (place->kind == PLACE_SIMILAR_FILE) { /* @info */
+        struct tree_file file = {.ttl_left_ms = found->ttl_left_ms};
+        bool ok = tree->texts->write_similar_info(tree, place, found, &call->bytes);
+        file.bytes = buf_span(&call->bytes);
+        if (!ok)
+            error_no_memory(&why);
+        file_report_version(call, ok ? &file : NULL, ok ? NULL : &why);
+        return;
+    }
+    const struct key *key = file_find_similar(tree, place, found->result, &why);
+    if (key) {
+        call->version = place_of_similar(place, key);
+        call->version_call =
+            call->version ? tree_read(tree, call->version, file_take_companion, call) : NULL;
+        if (call->version_call)
+            return;
+        error_no_memory(&why);
+    }
+    file_report_version(call, NULL, &why);
+}
+
 /* A mount serves the file before it gets here. */
 static void file_refuse_changes(struct error *err)
 {
@@ -797,7 +856,10 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
         call->wait = file_read_fact(tree, place, span_text(""), file_take_fact, call, &call->why);
     else if (place->kind == PLACE_LIST_INFO)
         call->listing = tree_list(tree, place, false, file_take_listing, call);
-    else if (place->kind == PLACE_LIST_FILE)
+    else if (place->kind == PLACE_SIMILAR_ITEM ||
+             (place->kind == PLACE_SIMILAR_FILE && place->companion == COMPANION_INFO))
+        call->similar = similar_start(tree, place, false, file_take_similar, call);
+    else if (place->kind == PLACE_LIST_FILE || place->kind == PLACE_SIMILAR_FILE)
         call->stream = tree_stream(tree, place, file_take_piece, call);
     else
         call->fetch = fetch_start(tree, place, file_take_record, call);
@@ -807,7 +869,8 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
         tree_list_set_steady(call->listing);
     if (call->stream)
         tree_stream_set_steady(call->stream);
-    if (call->fetch || call->timer || call->listing || call->wait || call->stream || call->history)
+    if (call->fetch || call->timer || call->listing || call->wait || call->stream ||
+        call->history || call->similar)
         return call;
     file_call_destroy(call);
     return NULL;

@@ -498,7 +498,7 @@ static size_t listing_query_drop_vanished(struct tree_listing *listing, size_t f
 
 /* Items that were read again came one by one; here they become one array of JSON, whose elements
  * the entries get. Directories may be between them. */
-static void listing_query_parse_items(struct tree_listing *listing, size_t from, size_t count)
+void listing_parse_items(struct tree_listing *listing, size_t from, size_t count)
 {
     struct tree_entry *entries = listing->entries.items + from;
     struct buf *texts = &listing->texts;
@@ -545,7 +545,7 @@ static void listing_query_take_slice(void *arg, const struct error *err)
         listing_query_end_page(listing);
     }
     if (listing->items && !listing->entries.failed && !listing->contents.failed)
-        listing_query_parse_items(listing, from, count);
+        listing_parse_items(listing, from, count);
     listing_deliver(listing, from, count);
 }
 

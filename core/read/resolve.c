@@ -68,6 +68,37 @@ static void resolve_follow(struct resolve_walk *walk, struct json item)
     resolve_enter(walk, to);
 }
 
+/* The name of the table whose description PLACE needs; NULL if it needs none, or memory ran out
+ * (FAILED). The caller frees. */
+static char *resolve_awaited(const struct place *place, bool *failed)
+{
+    char *name =
+        place->kind == PLACE_TABLE ? strdup(place->table_name) : place_undescribed_table(place);
+    *failed = !name &&
+              (place->kind == PLACE_TABLE || (place->kind >= PLACE_SIMILAR && !place->described));
+    return name;
+}
+
+/* Moves on from a place that needed the description MODEL. */
+static void resolve_enter_described(struct resolve_walk *walk, const struct model *model)
+{
+    if (walk->place->kind == PLACE_TABLE)
+        resolve_enter_new(walk, place_table(walk->place, model));
+    else
+        resolve_enter(walk, place_describe(walk->place, model, &walk->why));
+}
+
+/* Enters the description that PLACE needs, if it is fresh; else waits for it. */
+static void resolve_describe(struct resolve_walk *walk, const char *table)
+{
+    struct model_provider *models = walk->tree->models;
+    const struct model *model = models->ops->known(models, walk->place, span_text(table), NULL);
+    if (model)
+        resolve_enter_described(walk, model);
+    else
+        walk->state = RESOLVE_WAITING;
+}
+
 /* Goes as far as possible without waiting. */
 static void resolve_continue(struct resolve_walk *walk)
 {
@@ -78,14 +109,13 @@ static void resolve_continue(struct resolve_walk *walk)
         bool follows = walk->place->kind == PLACE_LINK &&
                        (walk->through || walk->slash || place_next_segment(&behind, &name) ||
                         place_next_segment(&left, &name));
-        if (tree->models && walk->place->kind == PLACE_TABLE) {
-            const struct model *model = tree->models->ops->known(
-                tree->models, walk->place, span_text(walk->place->table_name), NULL);
-            if (model) {
-                resolve_enter_new(walk, place_table(walk->place, model));
-            } else {
-                walk->state = RESOLVE_WAITING;
-            }
+        bool failed;
+        char *awaited = tree->models ? resolve_awaited(walk->place, &failed) : NULL;
+        if (tree->models && failed) {
+            resolve_enter_new(walk, NULL);
+        } else if (awaited) {
+            resolve_describe(walk, awaited);
+            free(awaited);
         } else if (follows && ++walk->links > RESOLVE_MAX_LINKS) {
             error_set(&walk->why, ERROR_LOOP, "more than %d links on the way", RESOLVE_MAX_LINKS);
             resolve_enter(walk, NULL);
@@ -190,11 +220,14 @@ static bool resolve_request(struct tree_resolution *resolution)
 {
     struct resolve_walk *walk = &resolution->walk;
     struct model_provider *models = walk->tree->models;
-    if (walk->state == RESOLVE_WAITING)
-        resolution->call =
-            models->ops->find(models, walk->place, span_text(walk->place->table_name),
-                              walk->tree->payer, resolve_take_model, resolution);
-    else if (walk->state == RESOLVE_READING)
+    if (walk->state == RESOLVE_WAITING) {
+        bool failed;
+        char *table = resolve_awaited(walk->place, &failed);
+        if (table)
+            resolution->call = models->ops->find(models, walk->place, span_text(table),
+                                                 walk->tree->payer, resolve_take_model, resolution);
+        free(table);
+    } else if (walk->state == RESOLVE_READING)
         resolution->fetch = fetch_start(walk->tree, walk->place, resolve_take_record, resolution);
     else
         return false;
@@ -221,7 +254,7 @@ static void resolve_take_model(void *arg, const struct model *model, const struc
         walk->why = *err;
         resolve_enter(walk, NULL);
     } else {
-        resolve_enter_new(walk, place_table(walk->place, model));
+        resolve_enter_described(walk, model);
     }
     resolve_proceed(resolution);
 }

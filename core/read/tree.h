@@ -19,6 +19,7 @@ struct model_provider;
 struct model_provider_description;
 struct tree;
 struct tree_listing;
+struct similar_found;
 
 /* The cost of the query that found an item's key; zeroed without one. */
 struct tree_found {
@@ -39,6 +40,9 @@ struct tree_texts {
     /* The @info of PLACE, a PLACE_VERSION at which the item had been deleted. */
     bool (*write_deletion_info)(const struct tree *tree, const struct place *place,
                                 struct buf *out);
+    /* The @info of PLACE, a PLACE_SIMILAR_FILE, whose search has found FOUND. */
+    bool (*write_similar_info)(const struct tree *tree, const struct place *place,
+                               const struct similar_found *found, struct buf *out);
     /* A listing's @info. LEFT_OUT, unless NULL, names a directory whose name is too long. */
     bool (*write_list_info)(const struct tree *tree, const struct place *place,
                             const struct tree_listing *listing, const struct error *left_out,
@@ -187,8 +191,8 @@ bool tree_refuse_placeholder(const struct tree *tree, const struct place *place,
  * for all of its placeholders. */
 bool tree_lists_all(const struct tree *tree, const struct place *place, struct error *err);
 
-/* A file that is made of a listing's items (PLACE_LIST_FILE), piece by piece, while they are read.
- * It holds no more than its form needs. */
+/* A file that is made of a listing's items (PLACE_LIST_FILE), or of similar items, piece by piece,
+ * while they are read. It holds no more than its form needs. */
 struct tree_stream;
 
 struct tree_piece {

@@ -341,8 +341,11 @@ static void batching_close_batch(struct batch *batch)
 
 static struct batch *batching_new_batch(struct lane *lane, bool apart)
 {
-    static const struct payer_ops ops = {batching_charge,    batching_release, batching_left,
-                                         batching_set_aside, batching_refund,  NULL};
+    static const struct payer_ops ops = {.charge = batching_charge,
+                                         .release = batching_release,
+                                         .left = batching_left,
+                                         .set_aside = batching_set_aside,
+                                         .give_back = batching_refund};
     struct batch *batch = calloc(1, sizeof *batch);
     if (!batch)
         return NULL;

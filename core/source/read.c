@@ -150,6 +150,12 @@ void read_add_attribute(struct read *read, struct span name)
     read->attributes = grown;
 }
 
+void read_set_vector(struct read *read, struct span attribute, struct span vector)
+{
+    read->vector_of = arena_copy(&read->arena, attribute);
+    read->vector = arena_copy(&read->arena, vector);
+}
+
 void read_set_stream(struct read *read, const struct read_stream *stream)
 {
     read->stream = (struct read_stream){
@@ -251,6 +257,7 @@ struct read *read_copy(const struct read *read, const struct cond *sort)
     copy->unstored = read->unstored;
     copy->segment = read->segment;
     copy->segments = read->segments;
+    read_set_vector(copy, read->vector_of, read->vector);
     read_set_stream(copy, &read->stream);
     for (size_t i = 0; i < read->key_count; i++)
         read_add_key(copy, &read->keys[i]);
@@ -382,6 +389,7 @@ void read_identity(const struct read *read, struct buf *out)
     buf_add_text(out, read->consistent ? "!" : " ");
     buf_add_text(out, read->ties ? "=" : " ");
     buf_add_text(out, read->counts ? "#" : " ");
+    read_add_sized(out, read->vector);
     const uint64_t numbers[] = {read->limit, read->segment, read->segments};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         buf_add_char(out, ' ');

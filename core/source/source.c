@@ -103,4 +103,8 @@ void source_add_page(struct spent *sum, const struct page *page)
 {
     sum->units += page->capacity > 0 ? page->capacity : 0;
     sum->doubted += page->doubted;
+    if (page->search_bytes >= 0)
+        sum->search_bytes += page->search_bytes;
+    else
+        sum->unstated_searches++;
 }

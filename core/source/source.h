@@ -103,7 +103,9 @@ struct page {
     const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_TOGETHER
                                * one for each part, in their order, absent if it is not found; of
                                * READ_BACKUPS, READ_EXPORTS, READ_STREAM and READ_CHANGES objects of
-                               * the source's own, one a backup, an export, a shard or a change */
+                               * the source's own, one a backup, an export, a shard or a change; of
+                               * READ_SIMILAR objects with an "Item" and its "Score", the nearest
+                               * first */
     size_t item_count;
     uint64_t counted;   /* READ_QUERY that counts: the number of items; no items come */
     size_t scanned;     /* READ_QUERY: items that were read before the filter; 0: not stated */
@@ -129,6 +131,7 @@ struct page {
                                 * that another caller's page counts */
     double capacity;           /* RCU it consumed, of a shared request its part; < 0: not stated */
     double doubted;            /* the most that requests without a stated consumption took beside */
+    double search_bytes;       /* READ_SIMILAR: bytes it consumed; < 0: not stated */
     struct throttles *throttled; /* of these requests; borrowed; NULL: none */
     const char *request_id;      /* of the last request; may be "" */
 };
@@ -205,6 +208,9 @@ struct source_command {
                           * the key of the Read */
     const char *const *keys; /* of a READ_TOGETHER: the same for each part, or NULL; NULL: those of
                               * the Read */
+
+    const char
+        *item; /* of a READ_SIMILAR without its vector: the shell's text for the typed item */
 
     /* Two programs in the language of jq. With neither the response is printed unchanged. */
     const char *sift;   /* from the array of items to that of those that count; NULL: all do */

@@ -145,6 +145,13 @@ static bool option_set_cache_size(struct options *options, const char *value)
     return option_parse_bytes(value, &options->cache_bytes) && options->cache_bytes >= 1 << 20;
 }
 
+/* The fewest bytes are those of one search. */
+static bool option_set_max_search_bytes(struct options *options, const char *value)
+{
+    return option_parse_bytes(value, &options->max_search_bytes) &&
+           options->max_search_bytes >= 1024;
+}
+
 static bool option_set_hedge(struct options *options, const char *value)
 {
     options->hedge = strcmp(value, "yes") == 0;
@@ -541,6 +548,12 @@ const struct option option_table[] = {
      .set = option_set_max_rcu_per_process,
      .commands = "mount",
      .help = "the most RCU of a program and its children; further reads fail with EDQUOT"},
+    {.name = "max-search-bytes",
+     .argument = "SIZE",
+     .takes = "1024 or more, with or without K, M or G",
+     .set = option_set_max_search_bytes,
+     .commands = "mount",
+     .help = "the most bytes of searches in a second; further ones fail with EDQUOT"},
     {.name = "live",
      FLAG(live),
      .commands = "mount policy",
@@ -586,6 +599,10 @@ const struct option option_table[] = {
      FLAG(tables),
      .commands = "policy",
      .help = "include the permissions that tables/ needs, for tables without a map"},
+    {.name = "similar",
+     FLAG(similar),
+     .commands = "policy",
+     .help = "include the permission to search the vector indexes of the map's tables"},
     {.letter = 'h', .name = "help", FLAG(help), .help = "print this help"},
     {.name = "version", FLAG(version), .help = "print the version"},
 };

@@ -109,6 +109,7 @@ struct options {
     struct scan_limits scan_limits;
     double max_rcu;             /* per second; of `sql` in all; 0: unlimited */
     double max_rcu_per_process; /* in all; 0: unlimited */
+    uint64_t max_search_bytes;  /* per second; 0: those of MAX_RCU */
     uint64_t cache_bytes;
     int64_t timeout_ms;
     int64_t parallel_ms;     /* listings with pages this slow are read in ranges; -1: none */
@@ -158,6 +159,7 @@ struct options {
     bool hedge;
     bool scan_limited;              /* --scan-limit was given */
     bool tables;                    /* --tables was given */
+    bool similar;                   /* of policy */
     bool unattended;                /* no code may be requested at the terminal */
     bool snapshots_are_past;        /* beside paths of the present */
     bool ignores_snapshot_variable; /* paths are below a mount, whose snapshots are read, or none;

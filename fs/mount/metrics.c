@@ -45,6 +45,10 @@ void metrics_read_counters(const struct mount *mount, struct counter out[COUNTER
         {"consumed_capacity", COUNTER_TOTAL, "", source.spent.units, "RCU stated by responses."},
         {"consumed_capacity_at_most", COUNTER_TOTAL, "", source.spent.units + source.spent.doubted,
          "The same, plus the upper bound of requests without a statement."},
+        {"consumed_search_bytes", COUNTER_TOTAL, "", source.spent.search_bytes,
+         "Bytes of searches stated by responses; they consume no RCU."},
+        {"unstated_searches", COUNTER_TOTAL, "", (double)source.spent.unstated_searches,
+         "Searches whose bytes no response stated."},
         {"hedged_requests", COUNTER_TOTAL, "", (double)source.hedged,
          "Requests that were sent a second time because the response was late."},
         {"hedges_won", COUNTER_TOTAL, "", (double)source.hedges_won,
@@ -107,6 +111,8 @@ void metrics_read_counters(const struct mount *mount, struct counter out[COUNTER
         {"max_rcu", COUNTER_GAUGE, "", limits.per_second, "The limit of RCU per second; 0: none."},
         {"max_rcu_per_process", COUNTER_GAUGE, "", limits.per_process,
          "The limit of RCU per process group; 0: none."},
+        {"max_search_bytes", COUNTER_GAUGE, "", limits.search_per_second,
+         "The limit of search bytes per second; 0: none."},
         {"refused_by_max_rcu", COUNTER_TOTAL, "", (double)limits.refused_by_second,
          "Reads refused because of the limit per second."},
         {"refused_by_max_rcu_per_process", COUNTER_TOTAL, "", (double)limits.refused_by_process,
@@ -225,6 +231,8 @@ static void metrics_write_patterns(const struct mount *mount, struct buf *out)
          "RCU stated by responses, by table, index, the map's pattern and the program."},
         {"use_read_units_at_most", "use_read_units_at_most_total", "",
          "The same, plus the upper bound of requests without a statement."},
+        {"use_search_bytes", "use_search_bytes_total", "",
+         "Bytes of searches stated by responses, likewise."},
     };
     struct usage_pattern each;
     for (size_t family = 0; family < sizeof families / sizeof families[0]; family++) {
@@ -236,9 +244,9 @@ static void metrics_write_patterns(const struct mount *mount, struct buf *out)
                                            {"pattern", each.pattern},
                                            {"program", each.program},
                                            {0}};
-            const double values[] = {(double)each.sum.requests, (double)each.sum.failures,
-                                     each.sum.spent.units,
-                                     each.sum.spent.units + each.sum.spent.doubted};
+            const double values[] = {
+                (double)each.sum.requests, (double)each.sum.failures, each.sum.spent.units,
+                each.sum.spent.units + each.sum.spent.doubted, each.sum.spent.search_bytes};
             metrics_write_sample(out, families[family].sample, labels, values[family]);
         }
     }

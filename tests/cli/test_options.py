@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from harness import mounts, places, runner, services, snapshots, tables, terminal
+from harness import mounts, places, runner, services, snapshots, tables, terminal, vectors
 from harness.rows import rows
 
 SHOP = "/prod/shops/cool-store.myshopify.com"
@@ -591,6 +591,25 @@ def what_a_program_may_read_is_bounded(bench):
         assert {miss(root, number) for number in range(3)} == {errno.ENOENT}
 
 
+@effect_of("--max-search-bytes")
+def what_a_second_may_search_is_bounded(bench):
+    """On a busy machine a search may take a second: then the next one is not refused."""
+    server, documents = bench.fixture("server"), [vectors.document(number) for number in range(3)]
+    table = vectors.create(server.url, "any-Bounded", [vectors.index("by-meaning")], documents)
+    try:
+        with bench.mounted("--max-search-bytes", "1K") as root:
+            path, sizes = f"{root}/tables/{table}/items/p0/s0@similar/", iter(range(1, 101))
+            assert os.listdir(f"{path}{next(sizes)}")
+            mounts.wait_until(
+                lambda: error_of(lambda: os.listdir(f"{path}{next(sizes)}")) == errno.EDQUOT, "a refusal"
+            )
+            assert "--max-search-bytes" in (root / ".ddbfs/errors").read_text()
+    finally:
+        vectors.send(server.url, "DeleteTable", {"TableName": table})
+    said = bench.ddbfs("mount", "--max-search-bytes", "1023", bench.folder, expect=2).stderr
+    assert "--max-search-bytes takes 1024 or more" in said
+
+
 @effect_of("--ignore")
 def an_attribute_is_not_compared(bench):
     things = bench.fixture("things")
@@ -673,6 +692,14 @@ def a_larger_table_is_not_scanned(bench):
     assert ", --scan-limit)" in bench.ddbfs("--scan-limit", "2", *scan, expect=1).stderr
 
 
+@effect_of("--similar")
+def searches_are_granted(bench):
+    actions = lambda *options: {  # noqa: E731
+        action for one in json.loads(bench.text("policy", *options))["Statement"] for action in one["Action"]
+    }
+    assert actions("--similar") - actions() == {"dynamodb:SearchVectors"}
+
+
 @effect_of("--tables")
 def what_tables_needs_is_granted(bench):
     def granted(*options):
@@ -683,7 +710,7 @@ def what_tables_needs_is_granted(bench):
     assert {action for action, _ in more} == {
         f"dynamodb:{op}"
         for op in ("GetItem", "BatchGetItem", "Query", "DescribeTable", "DescribeTimeToLive")
-        + ("ListBackups", "DescribeContinuousBackups", "ListExports")
+        + ("ListBackups", "DescribeContinuousBackups", "ListExports", "SearchVectors")
         + ("DescribeStream", "GetShardIterator", "GetRecords")
     }
     assert {resource.split(":")[-1] for _, resource in more} == {"*", "table/*"}

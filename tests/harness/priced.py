@@ -93,6 +93,9 @@ def beyond(bound, sent):
         return f"{len(tables)} ListTables, and none were told"
     if scans and not bound["scans"]:
         return f"{len(scans)} Scans, and none were told"
+    searches = [each for each in sent if each.op == "SearchVectors"]
+    if len(searches) > bound.get("searches", 0):
+        return f"{len(searches)} searches, and {bound.get('searches', 0)} were told"
     if len(structure) > bound["descriptions"]:
         return f"{structure} described, and {bound['descriptions']} were told"
     return ""
@@ -132,6 +135,7 @@ class Ddbfs(runner.Ddbfs):
         if not paths or not sent or any(each.faults or each.status != 200 for each in sent):
             return
         more = ["--tables"] if any("/tables/" in path for path in paths) else []
+        more += ["--similar"] if any("@similar" in path for path in paths) else []
         policy = self.policy_of(options, env, more)
         for each in sent if policy else []:
             lacking = iam.missing(policy, each)

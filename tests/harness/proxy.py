@@ -19,6 +19,7 @@ ALLOWED = {"GetItem", "BatchGetItem", "Query", "DescribeTable", "ListTables"} | 
     "DescribeTimeToLive",
     "ListBackups",
     "DescribeContinuousBackups",
+    "SearchVectors",
     "TransactGetItems",
     "ListExports",
 }
@@ -78,7 +79,7 @@ def parsed(body):
 def units_of(answer):
     """What an answer says it consumed; a batch says so table by table."""
     told = answer.get("ConsumedCapacity") or []
-    return sum(each["CapacityUnits"] for each in (told if isinstance(told, list) else [told]))
+    return sum(each.get("CapacityUnits", 0) for each in (told if isinstance(told, list) else [told]))
 
 
 def operation_of(target):

@@ -53,6 +53,15 @@ static enum payer_word set_aside(struct payer *payer, double least, double most,
     return PAYER_AGREES;
 }
 
+static bool allow_search(struct payer *payer, struct error *err)
+{
+    struct counting_payer *counting = (struct counting_payer *)payer;
+    if (!counting->refuses_searches)
+        return true;
+    counting->refused++;
+    return error_set(err, ERROR_SPENT, "spent");
+}
+
 static void give_back(struct payer *payer, double units)
 {
     struct counting_payer *counting = (struct counting_payer *)payer;
@@ -61,7 +70,12 @@ static void give_back(struct payer *payer, double units)
 
 void counting_payer_init(struct counting_payer *counting)
 {
-    static const struct payer_ops ops = {charge, release, left, set_aside, give_back, NULL};
+    static const struct payer_ops ops = {.charge = charge,
+                                         .release = release,
+                                         .left = left,
+                                         .set_aside = set_aside,
+                                         .give_back = give_back,
+                                         .allow_search = allow_search};
     *counting = (struct counting_payer){.payer = {&ops, 1}, .most = INFINITY};
 }
 

@@ -16,6 +16,7 @@ struct counting_payer {
     double most;      /* it may spend; INFINITY unless a test says otherwise */
     double set_aside; /* of it */
     unsigned refused;
+    bool refuses_searches;
     bool released;
     struct buf lines;     /* "Query jobs/index pattern answered\n", one an expense */
     struct buf throttled; /* "Query REASON\n", one a reason */

@@ -1290,13 +1290,16 @@ static void test_segments_are_names(void)
         RECORDS PATHS("{a}D/", ""),
         "map.json:3: after a parameter the text of a segment can't begin with one of 0-9 or A-F");
     check_table(RECORDS PATHS("{a}@info/", ""),
-                "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, "
+                "map.json:3: a path can't end in @, @typed, @info, @links, @history, @similar, "
+                "@jsonl, @csv, @table, "
                 "@count, @summary or @sqlite, which are companions of an item or of a listing");
     check_table(RECORDS PATHS("{a}@count/", ""),
-                "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, "
+                "map.json:3: a path can't end in @, @typed, @info, @links, @history, @similar, "
+                "@jsonl, @csv, @table, "
                 "@count, @summary or @sqlite, which are companions of an item or of a listing");
     check_table(RECORDS PATHS("{a}@/", ""),
-                "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, "
+                "map.json:3: a path can't end in @, @typed, @info, @links, @history, @similar, "
+                "@jsonl, @csv, @table, "
                 "@count, @summary or @sqlite, which are companions of an item or of a listing");
 }
 
