@@ -27,6 +27,12 @@ enum live_call_state {
     LIVE_ANSWERS, /* ROWS are delivered; then, of a read by keys, those that are missing are read */
 };
 
+/* A key of a read by keys. */
+struct live_wanted_key {
+    uint64_t hash;
+    bool came; /* its item came */
+};
+
 struct live_call {
     struct source_call base; /* first: a pointer to it is a pointer to this */
     struct live_table *table;
@@ -42,11 +48,12 @@ struct live_call {
     size_t scanned;
     int64_t lag_ms;
     bool is_complete;         /* nothing follows the rows */
+    unsigned described;       /* the table's, when ROWS were found */
     struct loop_timer *timer; /* before the next page */
     struct json *left;        /* owned; of INNER's page, the items that were not delivered before */
     /* Of LIVE_COLLECTS: */
-    struct live_query *query; /* owned; of a query, the rows so far */
-    bool *came;               /* owned; of a read by keys, those whose items came */
+    struct live_query *query;     /* owned; of a query, the rows so far */
+    struct live_wanted_key *keys; /* owned; of a read by keys */
 };
 
 static struct live *live_of(const struct live_call *call)
@@ -135,6 +142,7 @@ static bool live_find_query(struct live_call *call)
     for (; call->count < query->count; call->count++)
         call->rows[call->count] = live_row_ref(query->rows[call->count]);
     call->is_complete = query->is_complete;
+    call->described = call->table->described;
     call->counted = query->counted;
     call->scanned = query->scanned;
     return true;
@@ -155,9 +163,26 @@ static void live_stop_collecting(struct live_call *call)
 {
     live_query_destroy(call->query);
     call->query = NULL;
-    free(call->came);
-    call->came = NULL;
+    free(call->keys);
+    call->keys = NULL;
     call->state = LIVE_PASSES;
+}
+
+/* NULL when memory ran out. */
+static struct live_wanted_key *live_hash_keys(const struct live_schema *schema,
+                                              const struct read *read)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct live_wanted_key *keys = calloc(read->key_count, sizeof *keys);
+    for (size_t i = 0; keys && i < read->key_count; i++) {
+        buf_truncate(&text, 0);
+        live_schema_write_read_key(&read->keys[i], &text);
+        keys[i].hash = live_schema_hash(schema, buf_span(&text));
+    }
+    if (!text.failed)
+        return keys;
+    free(keys);
+    return NULL;
 }
 
 static void live_begin_collecting(struct live_call *call, const struct read *read)
@@ -168,36 +193,26 @@ static void live_begin_collecting(struct live_call *call, const struct read *rea
         return;
     call->state = LIVE_COLLECTS;
     if (read->kind == READ_ITEMS)
-        call->came = calloc(read->key_count, sizeof *call->came);
+        call->keys = live_hash_keys(&table->schema, read);
     else if (live_schema_find(&table->schema, read->index))
         call->query =
             live_query_new(&table->schema, live_schema_find(&table->schema, read->index), read);
-    if (!call->came && !call->query)
+    if (!call->keys && !call->query)
         live_stop_collecting(call);
-}
-
-/* The number of ITEM's key in READ; its count of keys for none. */
-static size_t live_find_key(const struct read *read, struct span key)
-{
-    size_t i = 0;
-    for (; i < read->key_count; i++) {
-        CLEAN_UP(buf_clean_up) struct buf own = {0};
-        live_schema_write_read_key(&read->keys[i], &own);
-        if (span_equal(buf_span(&own), key))
-            break;
-    }
-    return i;
 }
 
 static void live_collect_item(struct live_call *call, const struct read *read, struct json item)
 {
     CLEAN_UP(buf_clean_up) struct buf key = {0};
-    bool ok = live_schema_write_key(&call->table->schema, item, &key) && !key.failed;
-    size_t i = ok ? live_find_key(read, buf_span(&key)) : read->key_count;
-    if (i == read->key_count)
+    if (!live_schema_write_key(&call->table->schema, item, &key) || key.failed)
         return;
-    call->came[i] = true;
-    live_table_store_item(call->table, buf_span(&key), json_raw(item), call->since_ms);
+    uint64_t hash = live_schema_hash(&call->table->schema, buf_span(&key));
+    for (size_t i = 0; i < read->key_count; i++)
+        if (call->keys[i].hash == hash) {
+            call->keys[i].came = true;
+            live_table_store_item(call->table, buf_span(&key), json_raw(item), call->since_ms);
+            return;
+        }
 }
 
 /* The keys of a whole response that did not come do not exist. */
@@ -205,7 +220,7 @@ static void live_store_missing(struct live_call *call, const struct read *read)
 {
     for (size_t i = 0; i < read->key_count; i++) {
         CLEAN_UP(buf_clean_up) struct buf key = {0};
-        if (call->came[i])
+        if (call->keys[i].came)
             continue;
         live_schema_write_read_key(&read->keys[i], &key);
         if (!key.failed)
@@ -283,8 +298,16 @@ static bool live_was_delivered(const struct live_call *call, struct json item)
 static void live_deliver_inner(struct live_call *call, const struct page *page)
 {
     struct page part = *page;
+    struct error why;
     if (call->base.read->kind != READ_QUERY || call->count == 0) {
         call->base.fn(call->base.arg, page, NULL);
+        return;
+    }
+    if (call->table->described != call->described) {
+        error_set(&why, ERROR_SERVICE,
+                  "the stream of table %s ended while the table was listed; list it again",
+                  call->base.read->table);
+        call->base.fn(call->base.arg, NULL, &why);
         return;
     }
     free(call->left);

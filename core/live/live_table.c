@@ -32,6 +32,7 @@ struct live_table *live_table_new(struct live_context *context, const char *name
 /* Drops all that was known of the table. */
 static void live_table_clear(struct live_table *table)
 {
+    table->described++;
     live_memory_destroy(table->memory);
     table->memory = NULL;
     live_schema_clean_up(&table->schema);

@@ -39,6 +39,7 @@ struct live_table {
     struct error why;          /* of LOST, and the last one of BEGINS */
     struct follower *follower; /* owned; of BEGINS and FOLLOWS */
     struct live_schema schema;
+    unsigned described;         /* how often SCHEMA was replaced; its hashes end with it */
     struct live_memory *memory; /* owned; NULL until the table is described */
     struct live_history history;
     bool was_late;            /* the lag was reported */

@@ -83,7 +83,7 @@ static bool vector_search_add_partition(struct read *read, const struct map_vect
 struct read *vector_search_from(const struct read *search, const struct map_vector *vector,
                                 struct json item, struct error *err)
 {
-    struct json list;
+    struct json list = {0};
     if (!vector_search_find(vector, item, &list, err))
         return NULL;
     struct read *read = read_copy(search, NULL);
