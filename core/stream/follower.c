@@ -6,13 +6,13 @@
 #include "core/stream/shard.h"
 
 enum {
-    MOST_REQUESTS = 8,            /* of shards, at the same time */
-    DESCRIBE_EACH_MS = 60 * 1000, /* new shards are looked for, even if none has ended */
-    DESCRIBE_LEAST_MS = 1000,     /* between two descriptions: the service allows 10 a second */
-    DESCRIBE_AGAIN_MS = 5 * 1000, /* after a failure */
-    CHILDLESS_MS = 60 * 1000,     /* a shard that ended before gets no children */
-    FORGET_MS = 60 * 60 * 1000,   /* a shard that no description had meanwhile is gone */
-    SECOND_MS = 1000,             /* times of changes are rounded down to seconds */
+    MOST_REQUESTS = 8,               /* of shards, at the same time */
+    DESCRIBE_EACH_MS = 60 * 1000,    /* new shards are looked for, even if none has ended */
+    DESCRIBE_LEAST_MS = 1000,        /* between two descriptions: the service allows 10 a second */
+    DESCRIBE_AGAIN_MS = 5 * 1000,    /* after a failure */
+    CHILDLESS_MS = 60 * 1000,        /* a shard that ended before gets no children */
+    FORGET_MS = 48 * 60 * 60 * 1000, /* twice as long as a stream has its changes */
+    SECOND_MS = 1000,                /* times of changes are rounded down to seconds */
 };
 
 /* The description of the table, or of the stream with its shards. */
@@ -151,16 +151,24 @@ static void follower_start_children(struct follower *follower)
     }
 }
 
+/* The queued shard whose last request is the oldest; NULL for none. */
+static struct shard *follower_next_shard(const struct follower *follower)
+{
+    struct shard *next = NULL;
+    LIST_EACH (struct shard, each, &follower->shards, node)
+        if (each->state == SHARD_QUEUED && (!next || each->sent_ms < next->sent_ms))
+            next = each;
+    return next;
+}
+
 static void follower_send(struct follower *follower)
 {
     size_t busy = 0;
+    struct shard *next;
     LIST_EACH (struct shard, each, &follower->shards, node)
         busy += shard_is_busy(each);
-    LIST_EACH_SAFE (struct shard, each, &follower->shards, node)
-        if (each->state == SHARD_QUEUED && busy < MOST_REQUESTS) {
-            busy++;
-            shard_send(each);
-        }
+    for (; busy < MOST_REQUESTS && (next = follower_next_shard(follower)); busy++)
+        shard_send(next);
 }
 
 static bool follower_lacks_children(const struct follower *follower)
@@ -357,7 +365,8 @@ static void follower_note_children(struct follower *follower)
 static void follower_forget_shards(struct follower *follower)
 {
     LIST_EACH_SAFE (struct shard, each, &follower->shards, node)
-        if (each->state == SHARD_ENDED && each->has_children && each->seen_ms < follower->began_ms)
+        if (each->state == SHARD_ENDED && each->has_children &&
+            follower->began_ms - each->seen_ms > FORGET_MS)
             shard_destroy(each);
 }
 

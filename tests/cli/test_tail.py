@@ -484,6 +484,8 @@ def test_an_expired_item_is_marked(things, oldest, proxy):
 
 def test_lost_changes_are_reported_in_both_streams(things, follow, proxy):
     tail = follow(things, "--json", "/any/things")
+    things.put("none")
+    assert json.loads(tail.line())["path"] == "/any/things/box/none"
     proxy.fault("error", op="GetRecords", code="TrimmedDataAccessException", message="the data was trimmed")
     gap = json.loads(tail.line())
     assert gap["kind"] == "gap" and gap["path"] == "/any/things" and gap["text"]
