@@ -5,10 +5,7 @@
 #include "core/live/live_page.h"
 #include "core/live/live_table.h"
 
-enum {
-    REUSED_MS = 60 * 60 * 1000, /* a result is read again after an hour */
-    RESULT_TTL_MS = 500,        /* of a result that readers store: then it is taken from here */
-};
+enum { REUSED_MS = 60 * 60 * 1000 }; /* a result is read again after an hour */
 
 struct live {
     struct source source; /* first: a pointer to it is a pointer to this */
@@ -34,6 +31,7 @@ struct live_call {
     /* Of LIVE_ANSWERS: */
     struct live_row **rows; /* owned, each by a reference */
     size_t count, at;
+    struct live_schema *schema; /* of ROWS; a reference */
     uint64_t counted;
     size_t scanned;
     int64_t lag_ms;
@@ -107,8 +105,9 @@ static bool live_find_items(struct live_call *call)
             read_add_key(missing, &read->keys[i]);
         }
     }
+    ok = ok && !read_failed(missing);
     call->is_complete = ok && missing->key_count == 0;
-    if (!ok || known == 0 || call->is_complete || read_failed(missing)) {
+    if (!ok || known == 0 || call->is_complete) {
         read_destroy(missing);
         return ok && call->is_complete;
     }
@@ -130,6 +129,7 @@ static bool live_find_query(struct live_call *call)
         return false;
     for (; call->count < query->count; call->count++)
         call->rows[call->count] = live_row_ref(query->rows[call->count]);
+    call->schema = live_schema_ref(call->table->schema);
     call->is_complete = query->is_complete;
     call->counted = query->counted;
     call->scanned = query->scanned;
@@ -143,6 +143,8 @@ static void live_drop_rows(struct live_call *call)
     free(call->rows);
     call->rows = NULL;
     call->count = 0;
+    live_schema_unref(call->schema);
+    call->schema = NULL;
 }
 
 /* Collecting. */
@@ -165,35 +167,40 @@ static void live_begin_collecting(struct live_call *call, const struct read *rea
     call->state = LIVE_COLLECTS;
     if (read->kind == READ_ITEMS)
         call->came = calloc(read->key_count, sizeof *call->came);
-    else if (live_schema_find(&table->schema, read->index))
+    else if (live_schema_find(table->schema, read->index))
         call->query =
-            live_query_new(&table->schema, live_schema_find(&table->schema, read->index), read);
+            live_query_new(table->schema, live_schema_find(table->schema, read->index), read);
     if (!call->came && !call->query)
         live_stop_collecting(call);
 }
 
-/* The number of ITEM's key in READ; its count of keys for none. */
+/* The number of ITEM's key in READ; its count of keys for none, or when memory ran out. */
 static size_t live_find_key(const struct read *read, struct span key)
 {
     size_t i = 0;
     for (; i < read->key_count; i++) {
         CLEAN_UP(buf_clean_up) struct buf own = {0};
         live_schema_write_read_key(&read->keys[i], &own);
+        if (own.failed)
+            return read->key_count;
         if (span_equal(buf_span(&own), key))
             break;
     }
     return i;
 }
 
-static void live_collect_item(struct live_call *call, const struct read *read, struct json item)
+/* False if it is not known which key the item has: then no key must pass for one without an item.
+ */
+static bool live_collect_item(struct live_call *call, const struct read *read, struct json item)
 {
     CLEAN_UP(buf_clean_up) struct buf key = {0};
-    bool ok = live_schema_write_key(&call->table->schema, item, &key) && !key.failed;
+    bool ok = live_schema_write_key(call->table->schema, item, &key) && !key.failed;
     size_t i = ok ? live_find_key(read, buf_span(&key)) : read->key_count;
     if (i == read->key_count)
-        return;
+        return false;
     call->came[i] = true;
     live_table_store_item(call->table, buf_span(&key), json_raw(item), call->since_ms);
+    return true;
 }
 
 /* The keys of a whole response that did not come do not exist. */
@@ -243,12 +250,13 @@ static void live_collect(struct live_call *call, const struct read *read, const 
         live_collect_query(call, page);
         return;
     }
-    for (size_t i = 0; i < page->item_count; i++)
-        live_collect_item(call, read, page->items[i]);
-    if (!page->more) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < page->item_count; i++)
+        ok = live_collect_item(call, read, page->items[i]);
+    if (ok && !page->more)
         live_store_missing(call, read);
+    if (!ok || !page->more)
         live_stop_collecting(call);
-    }
 }
 
 /* Passing on. */
@@ -260,13 +268,15 @@ static void live_report_no_memory(struct live_call *call)
     call->base.fn(call->base.arg, NULL, &err);
 }
 
-/* Whether ITEM is among the rows that were delivered. */
-static bool live_was_delivered(const struct live_call *call, struct json item)
+/* Whether ITEM is among the rows that were delivered. FAILED when memory ran out. */
+static bool live_was_delivered(const struct live_call *call, struct json item, bool *failed)
 {
     CLEAN_UP(buf_clean_up) struct buf key = {0};
-    if (!live_schema_write_key(&call->table->schema, item, &key))
+    bool has_key = live_schema_write_key(call->schema, item, &key);
+    *failed = *failed || key.failed;
+    if (!has_key || key.failed)
         return false;
-    uint64_t hash = live_schema_hash(&call->table->schema, buf_span(&key));
+    uint64_t hash = live_schema_hash(call->schema, buf_span(&key));
     for (size_t i = 0; i < call->count; i++)
         if (call->rows[i]->hash == hash)
             return true;
@@ -286,10 +296,11 @@ static void live_deliver_inner(struct live_call *call, const struct page *page)
     part.items = call->left;
     part.item_count = 0;
     part.owner = NULL;
-    for (size_t i = 0; call->left && i < page->item_count; i++)
-        if (!live_was_delivered(call, page->items[i]))
+    bool failed = !call->left;
+    for (size_t i = 0; !failed && i < page->item_count; i++)
+        if (!live_was_delivered(call, page->items[i], &failed))
             call->left[part.item_count++] = page->items[i];
-    if (call->left)
+    if (!failed)
         call->base.fn(call->base.arg, &part, NULL);
     else
         live_report_no_memory(call);
@@ -415,7 +426,7 @@ static bool live_start(struct source_call *base)
     if (!call->table)
         return live_pass_on(call);
     live_table_touch(call->table);
-    bool known = live_table_is_current(call->table, &call->lag_ms) &&
+    bool known = live_table_use(call->table, &call->lag_ms) &&
                  (read->kind == READ_ITEMS ? live_find_items(call) : live_find_query(call));
     if (known)
         return live_answer_later(call);
@@ -486,19 +497,21 @@ static void live_destroy(struct source *source)
 static int64_t live_ttl_ms(const struct source *source, const char *name, int64_t ttl_ms)
 {
     const struct live_table *table = live_find_table((const struct live *)source, name);
-    int64_t lag_ms;
-    bool is_current = table && live_table_is_current(table, &lag_ms);
-    return is_current && ttl_ms > RESULT_TTL_MS ? RESULT_TTL_MS : ttl_ms;
+    return table ? live_table_ttl_ms(table, ttl_ms) : ttl_ms;
 }
 
-/* Readers use a result again for a moment, which adds to the lag of the stream. */
 static void live_present(const struct source *source, const char *name, struct source_present *out)
 {
     const struct live_table *table = live_find_table((const struct live *)source, name);
     *out = (struct source_present){.state = "off", .why = ""};
     if (table)
         live_table_present(table, out);
-    out->lag_ms += RESULT_TTL_MS;
+}
+
+static int64_t live_hold_ms(struct source *source, const char *name, int64_t left_ms)
+{
+    struct live_table *table = live_find_table((const struct live *)source, name);
+    return table ? live_table_hold_ms(table, left_ms) : left_ms;
 }
 
 static const struct source_ops live_ops = {
@@ -511,6 +524,7 @@ static const struct source_ops live_ops = {
     .destroy = live_destroy,
     .ttl_ms = live_ttl_ms,
     .present = live_present,
+    .hold_ms = live_hold_ms,
 };
 
 struct source *live_new(const struct live_options *options)

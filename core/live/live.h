@@ -14,8 +14,8 @@ struct live_options {
     struct payer *payer;   /* of the polls; may be NULL */
     const struct log *log; /* may be NULL */
     size_t most_bytes;     /* of all that is stored */
-    void (*charge)(void *arg, size_t more, size_t less); /* called for each change of these bytes; may
-                                                          * be NULL */
+    void (*charge)(void *arg, size_t more, size_t less); /* called for each change of these bytes;
+                                                          * may be NULL */
     void *charge_arg;
     int64_t settle_ms; /* a response to a Read lacks no change that is older than this; of an
                         * index five times as long */

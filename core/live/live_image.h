@@ -1,4 +1,5 @@
-/* A change as the memory of a table needs it: the item before and after, as far as the stream has them.
+/* A change as the memory of a table needs it: the item before and after, as far as the stream has
+ * them.
  */
 #ifndef DDBFS_CORE_LIVE_LIVE_IMAGE_H
 #define DDBFS_CORE_LIVE_LIVE_IMAGE_H

@@ -25,8 +25,8 @@ enum shard_state {
 
 struct shard;
 
-/* The reports of a shard to its follower, in its new state. Each may destroy the shard, and may send
- * the next request. */
+/* The reports of a shard to its follower, in its new state. Each may destroy the shard, and may
+ * send the next request. */
 struct shard_ops {
     /* COUNT changes, at least one, in their order, each for the first time. */
     void (*changes)(void *arg, struct shard *shard, const struct change *changes, size_t count);
