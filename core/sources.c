@@ -364,17 +364,14 @@ static bool sources_stack(struct sources *sources, struct open_source *opened,
         return error_no_memory(err);
     opened->source = source;
     if (opened->is_live)
-        source =
-            live_new(&(struct live_options){.source = source,
-                                            .loop = options->loop,
-                                            .payer = sources->following.payer,
-                                            .log = sources->following.log,
-                                            .most_bytes = sources->following.most_bytes,
-                                            .charge = sources->following.charge,
-                                            .charge_arg = sources->following.charge_arg,
-                                            .on_current = sources->following.on_current,
-                                            .on_current_arg = sources->following.on_current_arg,
-                                            .settle_ms = LIVE_SETTLE_MS});
+        source = live_new(&(struct live_options){.source = source,
+                                                 .loop = options->loop,
+                                                 .payer = sources->following.payer,
+                                                 .log = sources->following.log,
+                                                 .most_bytes = sources->following.most_bytes,
+                                                 .charge = sources->following.charge,
+                                                 .charge_arg = sources->following.charge_arg,
+                                                 .settle_ms = LIVE_SETTLE_MS});
     if (!source)
         return error_no_memory(err);
     opened->source = source;

@@ -9,7 +9,6 @@
 enum {
     REUSED_MS = 60 * 60 * 1000, /* a result is read again after an hour */
     SHORT_MS = 60 * 1000,       /* after an entry was dropped for lack of room */
-    RESULT_TTL_MS = 500,        /* of a result that readers store: then it is taken from here */
 };
 
 struct live {
@@ -44,11 +43,11 @@ struct live_call {
     /* Of LIVE_ANSWERS: */
     struct live_row **rows; /* owned, each by a reference */
     size_t count, at;
+    struct live_schema *schema; /* of ROWS; a reference */
     uint64_t counted;
     size_t scanned;
     int64_t lag_ms;
     bool is_complete;         /* nothing follows the rows */
-    unsigned described;       /* the table's, when ROWS were found */
     struct loop_timer *timer; /* before the next page */
     struct json *left;        /* owned; of INNER's page, the items that were not delivered before */
     /* Of LIVE_COLLECTS: */
@@ -118,8 +117,9 @@ static bool live_find_items(struct live_call *call)
             read_add_key(missing, &read->keys[i]);
         }
     }
+    ok = ok && !read_failed(missing);
     call->is_complete = ok && missing->key_count == 0;
-    if (!ok || known == 0 || call->is_complete || read_failed(missing)) {
+    if (!ok || known == 0 || call->is_complete) {
         read_destroy(missing);
         return ok && call->is_complete;
     }
@@ -141,8 +141,8 @@ static bool live_find_query(struct live_call *call)
         return false;
     for (; call->count < query->count; call->count++)
         call->rows[call->count] = live_row_ref(query->rows[call->count]);
+    call->schema = live_schema_ref(call->table->schema);
     call->is_complete = query->is_complete;
-    call->described = call->table->described;
     call->counted = query->counted;
     call->scanned = query->scanned;
     return true;
@@ -155,6 +155,8 @@ static void live_drop_rows(struct live_call *call)
     free(call->rows);
     call->rows = NULL;
     call->count = 0;
+    live_schema_unref(call->schema);
+    call->schema = NULL;
 }
 
 /* Collecting. */
@@ -193,26 +195,29 @@ static void live_begin_collecting(struct live_call *call, const struct read *rea
         return;
     call->state = LIVE_COLLECTS;
     if (read->kind == READ_ITEMS)
-        call->keys = live_hash_keys(&table->schema, read);
-    else if (live_schema_find(&table->schema, read->index))
+        call->keys = live_hash_keys(table->schema, read);
+    else if (live_schema_find(table->schema, read->index))
         call->query =
-            live_query_new(&table->schema, live_schema_find(&table->schema, read->index), read);
+            live_query_new(table->schema, live_schema_find(table->schema, read->index), read);
     if (!call->keys && !call->query)
         live_stop_collecting(call);
 }
 
-static void live_collect_item(struct live_call *call, const struct read *read, struct json item)
+/* False if it is not known which key the item has: then no key must pass for one without an item.
+ */
+static bool live_collect_item(struct live_call *call, const struct read *read, struct json item)
 {
     CLEAN_UP(buf_clean_up) struct buf key = {0};
-    if (!live_schema_write_key(&call->table->schema, item, &key) || key.failed)
-        return;
-    uint64_t hash = live_schema_hash(&call->table->schema, buf_span(&key));
+    if (!live_schema_write_key(call->table->schema, item, &key) || key.failed)
+        return false;
+    uint64_t hash = live_schema_hash(call->table->schema, buf_span(&key));
     for (size_t i = 0; i < read->key_count; i++)
         if (call->keys[i].hash == hash) {
             call->keys[i].came = true;
             live_table_store_item(call->table, buf_span(&key), json_raw(item), call->since_ms);
-            return;
+            return true;
         }
+    return false;
 }
 
 /* The keys of a whole response that did not come do not exist. */
@@ -264,12 +269,13 @@ static void live_collect(struct live_call *call, const struct read *read, const 
         live_collect_query(call, page);
         return;
     }
-    for (size_t i = 0; i < page->item_count; i++)
-        live_collect_item(call, read, page->items[i]);
-    if (!page->more) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < page->item_count; i++)
+        ok = live_collect_item(call, read, page->items[i]);
+    if (ok && !page->more)
         live_store_missing(call, read);
+    if (!ok || !page->more)
         live_stop_collecting(call);
-    }
 }
 
 /* Passing on. */
@@ -281,13 +287,15 @@ static void live_report_no_memory(struct live_call *call)
     call->base.fn(call->base.arg, NULL, &err);
 }
 
-/* Whether ITEM is among the rows that were delivered. */
-static bool live_was_delivered(const struct live_call *call, struct json item)
+/* Whether ITEM is among the rows that were delivered. FAILED when memory ran out. */
+static bool live_was_delivered(const struct live_call *call, struct json item, bool *failed)
 {
     CLEAN_UP(buf_clean_up) struct buf key = {0};
-    if (!live_schema_write_key(&call->table->schema, item, &key))
+    bool has_key = live_schema_write_key(call->schema, item, &key);
+    *failed = *failed || key.failed;
+    if (!has_key || key.failed)
         return false;
-    uint64_t hash = live_schema_hash(&call->table->schema, buf_span(&key));
+    uint64_t hash = live_schema_hash(call->schema, buf_span(&key));
     for (size_t i = 0; i < call->count; i++)
         if (call->rows[i]->hash == hash)
             return true;
@@ -298,16 +306,8 @@ static bool live_was_delivered(const struct live_call *call, struct json item)
 static void live_deliver_inner(struct live_call *call, const struct page *page)
 {
     struct page part = *page;
-    struct error why;
     if (call->base.read->kind != READ_QUERY || call->count == 0) {
         call->base.fn(call->base.arg, page, NULL);
-        return;
-    }
-    if (call->table->described != call->described) {
-        error_set(&why, ERROR_SERVICE,
-                  "the stream of table %s ended while the table was listed; list it again",
-                  call->base.read->table);
-        call->base.fn(call->base.arg, NULL, &why);
         return;
     }
     free(call->left);
@@ -315,10 +315,11 @@ static void live_deliver_inner(struct live_call *call, const struct page *page)
     part.items = call->left;
     part.item_count = 0;
     part.owner = NULL;
-    for (size_t i = 0; call->left && i < page->item_count; i++)
-        if (!live_was_delivered(call, page->items[i]))
+    bool failed = !call->left;
+    for (size_t i = 0; !failed && i < page->item_count; i++)
+        if (!live_was_delivered(call, page->items[i], &failed))
             call->left[part.item_count++] = page->items[i];
-    if (call->left)
+    if (!failed)
         call->base.fn(call->base.arg, &part, NULL);
     else
         live_report_no_memory(call);
@@ -444,7 +445,7 @@ static bool live_start(struct source_call *base)
     if (!call->table)
         return live_pass_on(call);
     live_table_touch(call->table);
-    bool known = live_table_is_current(call->table, &call->lag_ms) &&
+    bool known = live_table_use(call->table, &call->lag_ms) &&
                  (read->kind == READ_ITEMS ? live_find_items(call) : live_find_query(call));
     if (known) {
         live_of(call)->reused += call->is_complete || read->kind == READ_QUERY;
@@ -522,8 +523,6 @@ static void live_on_room(void *arg)
     live->budget.was_short = false;
     live->room_timer =
         is_short ? loop_add_timer(live->context.loop, SHORT_MS, live_on_room, live) : NULL;
-    if (!live->room_timer && live->context.on_current)
-        live->context.on_current(live->context.on_current_arg);
 }
 
 /* Whether there was not room for all results lately. Then readers use theirs for the ttl: else they
@@ -541,13 +540,10 @@ static bool live_is_short(struct live *live)
 static int64_t live_ttl_ms(struct source *source, const char *name, int64_t ttl_ms)
 {
     struct live *live = (struct live *)source;
-    struct live_table *table = live_find_table(live, name);
-    int64_t lag_ms;
-    bool is_current = table && live_table_is_current(table, &lag_ms) && !live_is_short(live);
-    return is_current && ttl_ms > RESULT_TTL_MS ? RESULT_TTL_MS : ttl_ms;
+    const struct live_table *table = live_find_table(live, name);
+    return table && !live_is_short(live) ? live_table_ttl_ms(table, ttl_ms) : ttl_ms;
 }
 
-/* Readers use a result again for a moment, which adds to the lag of the stream. */
 static void live_present(struct source *source, const char *name, struct source_present *out)
 {
     struct live *live = (struct live *)source;
@@ -555,12 +551,17 @@ static void live_present(struct source *source, const char *name, struct source_
     *out = (struct source_present){.state = "off", .why = ""};
     if (table)
         live_table_present(table, out);
-    out->lag_ms += RESULT_TTL_MS;
     if (strcmp(out->state, "live") == 0 && live_is_short(live)) {
         out->state = "full";
         out->why = "the results of the last minute have more than a quarter of --cache-size; raise "
                    "it, or read less";
     }
+}
+
+static int64_t live_hold_ms(struct source *source, const char *name, int64_t left_ms)
+{
+    struct live_table *table = live_find_table((struct live *)source, name);
+    return table ? live_table_hold_ms(table, left_ms) : left_ms;
 }
 
 static void live_add_table_stats(const struct live_table *table, struct source_live *sum)
@@ -598,6 +599,7 @@ static const struct source_ops live_ops = {
     .add_stats = live_add_stats,
     .ttl_ms = live_ttl_ms,
     .present = live_present,
+    .hold_ms = live_hold_ms,
 };
 
 struct source *live_new(const struct live_options *options)
@@ -618,8 +620,6 @@ struct source *live_new(const struct live_options *options)
         .log = options->log,
         .budget = &live->budget,
         .settle_ms = options->settle_ms,
-        .on_current = options->on_current,
-        .on_current_arg = options->on_current_arg,
     };
     return &live->source;
 }

@@ -17,11 +17,6 @@ struct live_options {
     void (*charge)(void *arg, size_t more, size_t less); /* called for each change of these bytes;
                                                           * may be NULL */
     void *charge_arg;
-    /* Called when results of a table begin to be kept up to date, also after a lag or a lack of
-     * room. Results that readers got before may be used for a longer time than is right from now
-     * on. May be NULL. */
-    void (*on_current)(void *arg);
-    void *on_current_arg;
     int64_t settle_ms; /* a response to a Read lacks no change that is older than this; of an
                         * index five times as long */
 };

@@ -131,13 +131,12 @@ static void live_memory_write_key(int kind, struct span key, struct buf *out)
     buf_add_span(out, key);
 }
 
-/* The entry of KEY; NULL for none, and for one from before SINCE_MS, which is dropped. */
-static struct live_entry *live_memory_find(struct live_memory *memory, int kind, struct span key,
+/* The entry of KEY (live_memory_write_key); NULL for none, and for one from before SINCE_MS, which
+ * is dropped. */
+static struct live_entry *live_memory_find(struct live_memory *memory, const struct buf *key,
                                            int64_t since_ms)
 {
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    live_memory_write_key(kind, key, &text);
-    struct dict_node *node = text.failed ? NULL : dict_find(&memory->entries, buf_span(&text));
+    struct dict_node *node = key->failed ? NULL : dict_find(&memory->entries, buf_span(key));
     struct live_entry *entry = node ? (struct live_entry *)node : NULL;
     if (!entry || entry->at_ms >= since_ms)
         return entry;
@@ -145,22 +144,20 @@ static struct live_entry *live_memory_find(struct live_memory *memory, int kind,
     return NULL;
 }
 
-/* A new entry in the table; NULL when memory ran out. */
-static struct live_entry *live_memory_add(struct live_memory *memory, int kind, struct span key,
+/* A new entry in the table, which has none of KEY; NULL when memory ran out. */
+static struct live_entry *live_memory_add(struct live_memory *memory, const struct buf *key,
                                           int64_t at_ms)
 {
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    live_memory_write_key(kind, key, &text);
-    struct live_entry *entry = text.failed ? NULL : calloc(1, sizeof *entry + text.size);
+    struct live_entry *entry = key->failed ? NULL : calloc(1, sizeof *entry + key->size);
     if (!entry)
         return NULL;
-    memcpy(entry->key, text.data, text.size);
-    entry->node.key = span_of(entry->key, text.size);
+    memcpy(entry->key, key->data, key->size);
+    entry->node.key = span_of(entry->key, key->size);
     entry->memory = memory;
     entry->at_ms = at_ms;
     dict_add(&memory->entries, &entry->node);
     list_append(&memory->budget->entries, &entry->in_budget);
-    *(kind == KEY_OF_QUERY ? &memory->stats.queries : &memory->stats.items) += 1;
+    *(key->data[0] == KEY_OF_QUERY ? &memory->stats.queries : &memory->stats.items) += 1;
     return entry;
 }
 
@@ -207,15 +204,17 @@ bool live_memory_find_item(struct live_memory *memory, const struct key *key, in
                            struct live_row **row)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_add_char(&text, KEY_OF_ITEM);
     live_schema_write_read_key(key, &text);
-    struct live_entry *entry =
-        text.failed ? NULL : live_memory_find(memory, KEY_OF_ITEM, buf_span(&text), since_ms);
+    if (text.failed)
+        return false;
+    struct live_entry *entry = live_memory_find(memory, &text, since_ms);
     if (entry) {
         *row = live_row_ref(entry->row);
         live_memory_use(entry);
         return true;
     }
-    *row = live_memory_find_in_queries(memory, buf_span(&text), key, since_ms);
+    *row = live_memory_find_in_queries(memory, span_from(buf_span(&text), 1), key, since_ms);
     return *row;
 }
 
@@ -233,9 +232,11 @@ static bool live_memory_set_row(struct live_entry *entry, struct span text)
 void live_memory_store_item(struct live_memory *memory, struct span key, struct span text,
                             int64_t at_ms)
 {
-    struct live_entry *entry = live_memory_find(memory, KEY_OF_ITEM, key, INT64_MIN);
+    CLEAN_UP(buf_clean_up) struct buf own = {0};
+    live_memory_write_key(KEY_OF_ITEM, key, &own);
+    struct live_entry *entry = live_memory_find(memory, &own, INT64_MIN);
     if (!entry)
-        entry = live_memory_add(memory, KEY_OF_ITEM, key, at_ms);
+        entry = live_memory_add(memory, &own, at_ms);
     if (!entry)
         return;
     entry->at_ms = at_ms;
@@ -254,9 +255,9 @@ const struct live_query *live_memory_find_query(struct live_memory *memory, cons
                                                 int64_t since_ms)
 {
     CLEAN_UP(buf_clean_up) struct buf key = {0};
+    buf_add_char(&key, KEY_OF_QUERY);
     read_identity(read, &key);
-    struct live_entry *entry =
-        key.failed ? NULL : live_memory_find(memory, KEY_OF_QUERY, buf_span(&key), since_ms);
+    struct live_entry *entry = live_memory_find(memory, &key, since_ms);
     if (!entry)
         return NULL;
     live_memory_use(entry);
@@ -287,13 +288,13 @@ static struct live_partition *live_memory_partition(struct live_memory *memory,
 void live_memory_store_query(struct live_memory *memory, struct live_query *query, int64_t at_ms)
 {
     CLEAN_UP(buf_clean_up) struct buf key = {0};
+    buf_add_char(&key, KEY_OF_QUERY);
     read_identity(query->read, &key);
-    struct live_entry *entry =
-        key.failed ? NULL : live_memory_find(memory, KEY_OF_QUERY, buf_span(&key), INT64_MIN);
+    struct live_entry *entry = live_memory_find(memory, &key, INT64_MIN);
     if (entry)
         live_memory_drop(entry);
     struct live_partition *partition = key.failed ? NULL : live_memory_partition(memory, query);
-    entry = partition ? live_memory_add(memory, KEY_OF_QUERY, buf_span(&key), at_ms) : NULL;
+    entry = partition ? live_memory_add(memory, &key, at_ms) : NULL;
     if (!entry) {
         if (partition && list_is_empty(&partition->entries)) {
             dict_remove(&memory->partitions, &partition->node);
@@ -311,31 +312,36 @@ void live_memory_store_query(struct live_memory *memory, struct live_query *quer
 
 /* Changes. */
 
-static void live_memory_apply_to_item(struct live_memory *memory, const struct live_image *image)
+/* False when memory ran out, also below: then it is not known what the change concerns. */
+static bool live_memory_apply_to_item(struct live_memory *memory, const struct live_image *image)
 {
-    struct live_entry *entry = live_memory_find(memory, KEY_OF_ITEM, image->key, INT64_MIN);
+    CLEAN_UP(buf_clean_up) struct buf key = {0};
+    live_memory_write_key(KEY_OF_ITEM, image->key, &key);
+    struct live_entry *entry = live_memory_find(memory, &key, INT64_MIN);
     if (!entry)
-        return;
+        return !key.failed;
     struct span text = json_present(image->after) ? json_raw(image->after) : span_text("");
-    if (image->after_known && live_memory_set_row(entry, text)) {
-        memory->stats.patched++;
+    bool kept = image->after_known && live_memory_set_row(entry, text);
+    *(kept ? &memory->stats.patched : &memory->stats.dropped) += 1;
+    if (kept)
         live_memory_count(entry);
-        return;
-    }
-    memory->stats.dropped++;
-    live_memory_drop(entry);
+    else
+        live_memory_drop(entry);
+    return true;
 }
 
-static void live_memory_apply_to_partition(struct live_memory *memory,
+static bool live_memory_apply_to_partition(struct live_memory *memory,
                                            const struct live_index *index, struct json item,
                                            const struct live_image *image)
 {
     CLEAN_UP(buf_clean_up) struct buf key = {0};
-    if (!json_present(item) || !live_schema_write_partition(memory->schema, index, item, &key))
-        return;
-    struct dict_node *node = dict_find(&memory->partitions, buf_span(&key));
+    if (!json_present(item))
+        return true;
+    bool is_in_index = live_schema_write_partition(memory->schema, index, item, &key);
+    struct dict_node *node =
+        is_in_index && !key.failed ? dict_find(&memory->partitions, buf_span(&key)) : NULL;
     if (!node)
-        return;
+        return !key.failed;
     LIST_EACH_SAFE (struct live_entry, each, &((struct live_partition *)node)->entries,
                     in_partition) {
         bool kept = live_query_patch(each->query, image);
@@ -345,6 +351,7 @@ static void live_memory_apply_to_partition(struct live_memory *memory,
         else
             live_memory_count(each);
     }
+    return true;
 }
 
 /* All results of INDEX: the change does not show which of them have the item. */
@@ -359,23 +366,26 @@ static void live_memory_drop_index(struct live_memory *memory, const struct live
 
 /* The key of an item in the table never changes, but that in an index does: then the item leaves
  * one partition, and comes into another one. */
-static void live_memory_apply_to_index(struct live_memory *memory, const struct live_index *index,
+static bool live_memory_apply_to_index(struct live_memory *memory, const struct live_index *index,
                                        const struct live_image *image)
 {
     if (!image->before_known || !image->after_known) {
         live_memory_drop_index(memory, index);
-        return;
+        return true;
     }
-    live_memory_apply_to_partition(memory, index, image->before, image);
-    live_memory_apply_to_partition(memory, index, image->after, image);
+    return live_memory_apply_to_partition(memory, index, image->before, image) &&
+           live_memory_apply_to_partition(memory, index, image->after, image);
 }
 
 void live_memory_apply(struct live_memory *memory, const struct live_image *image)
 {
-    live_memory_apply_to_item(memory, image);
-    live_memory_apply_to_partition(memory, &memory->schema->indexes[0], image->keys, image);
-    for (size_t i = 1; i < memory->schema->index_count; i++)
-        live_memory_apply_to_index(memory, &memory->schema->indexes[i], image);
+    bool ok =
+        live_memory_apply_to_item(memory, image) &&
+        live_memory_apply_to_partition(memory, &memory->schema->indexes[0], image->keys, image);
+    for (size_t i = 1; ok && i < memory->schema->index_count; i++)
+        ok = live_memory_apply_to_index(memory, &memory->schema->indexes[i], image);
+    if (!ok)
+        live_memory_clear(memory);
     live_memory_keep_budget(memory->budget);
 }
 

@@ -5,17 +5,21 @@
 
 #include "core/item/item.h"
 
-struct live_query *live_query_new(const struct live_schema *schema, const struct live_index *index,
+struct live_query *live_query_new(struct live_schema *schema, const struct live_index *index,
                                   const struct read *read)
 {
     struct live_query *query = calloc(1, sizeof *query);
     if (!query)
         return NULL;
     *query = (struct live_query){
-        .read = read_copy(read, NULL), .schema = schema, .index = index, .bytes = sizeof *query};
+        .read = read_copy(read, NULL),
+        .schema = live_schema_ref(schema),
+        .index = index,
+        .bytes = sizeof *query,
+    };
     if (query->read)
         return query;
-    free(query);
+    live_query_destroy(query);
     return NULL;
 }
 
@@ -27,6 +31,7 @@ void live_query_destroy(struct live_query *query)
         live_row_unref(query->rows[i]);
     free(query->rows);
     read_destroy(query->read);
+    live_schema_unref(query->schema);
     free(query);
 }
 
@@ -73,21 +78,24 @@ bool live_query_add(struct live_query *query, struct json item)
     return row && live_query_insert(query, query->count, row);
 }
 
-/* Whether the row number I is that of the item KEY. */
-static bool live_query_is_of(const struct live_query *query, size_t i, struct span key)
+/* Whether the row number I is that of the item KEY. FAILED when memory ran out. */
+static bool live_query_is_of(const struct live_query *query, size_t i, struct span key,
+                             bool *failed)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
     CLEAN_UP(buf_clean_up) struct buf own = {0};
-    return json_parse(&doc, live_row_text(query->rows[i]), JSON_STRICT, NULL) &&
-           live_schema_write_key(query->schema, json_root(&doc), &own) &&
-           span_equal(buf_span(&own), key);
+    bool ok = json_parse(&doc, live_row_text(query->rows[i]), JSON_STRICT, NULL) &&
+              live_schema_write_key(query->schema, json_root(&doc), &own) && !own.failed;
+    *failed = *failed || !ok;
+    return ok && span_equal(buf_span(&own), key);
 }
 
-/* The row of IMAGE's item; COUNT for none. */
-static size_t live_query_find(const struct live_query *query, const struct live_image *image)
+/* The first row of IMAGE's item from number FROM on; COUNT for none. */
+static size_t live_query_find(const struct live_query *query, const struct live_image *image,
+                              size_t from, bool *failed)
 {
-    for (size_t i = 0; i < query->count; i++)
-        if (query->rows[i]->hash == image->hash && live_query_is_of(query, i, image->key))
+    for (size_t i = from; i < query->count && !*failed; i++)
+        if (query->rows[i]->hash == image->hash && live_query_is_of(query, i, image->key, failed))
             return i;
     return query->count;
 }
@@ -138,7 +146,7 @@ struct live_row *live_query_find_item(const struct live_query *query, struct spa
     bool failed = false;
     bool is_whole = !query->read->index && query->read->attribute_count == 0;
     size_t at = is_whole ? live_query_place(query, item, &failed) : 0;
-    bool found = !failed && at > 0 && live_query_is_of(query, at - 1, key);
+    bool found = !failed && at > 0 && live_query_is_of(query, at - 1, key, &failed);
     return found ? query->rows[at - 1] : NULL;
 }
 
@@ -171,9 +179,11 @@ static bool live_query_admits(const struct live_query *query, struct json item, 
 {
     CLEAN_UP(buf_clean_up) struct buf partition = {0};
     const struct read *read = query->read;
-    return json_present(item) &&
-           live_schema_write_partition(query->schema, query->index, item, &partition) &&
-           live_query_hold(read->where, read->where_count, item, failed) &&
+    if (!json_present(item))
+        return false;
+    bool is_in_index = live_schema_write_partition(query->schema, query->index, item, &partition);
+    *failed = *failed || partition.failed;
+    return is_in_index && live_query_hold(read->where, read->where_count, item, failed) &&
            live_query_passes(query, item, failed);
 }
 
@@ -213,6 +223,21 @@ static bool live_query_can_patch(const struct live_query *query)
     return !query->read->counts && !query->read->ties;
 }
 
+/* Removes the rows of IMAGE's item: if it moved while its pages were read, there may be several.
+ * Returns the last one, with a reference; NULL for none. */
+static struct live_row *live_query_take(struct live_query *query, const struct live_image *image,
+                                        bool *failed)
+{
+    struct live_row *row = NULL;
+    size_t at = 0;
+    while ((at = live_query_find(query, image, at, failed)) < query->count) {
+        live_row_unref(row);
+        row = live_row_ref(query->rows[at]);
+        live_query_remove(query, at);
+    }
+    return row;
+}
+
 bool live_query_patch(struct live_query *query, const struct live_image *image)
 {
     bool failed = false;
@@ -222,11 +247,8 @@ bool live_query_patch(struct live_query *query, const struct live_image *image)
         return false;
     if (!live_query_can_patch(query))
         return true;
-    size_t at = live_query_find(query, image);
-    struct live_row *old = at < query->count ? live_row_ref(query->rows[at]) : NULL;
-    if (old)
-        live_query_remove(query, at);
-    bool ok = image->after_known && (!has || live_query_put(query, image, old));
+    struct live_row *old = live_query_take(query, image, &failed);
+    bool ok = !failed && image->after_known && (!has || live_query_put(query, image, old));
     live_row_unref(old);
     return ok && (query->is_complete || query->count >= query->read->limit);
 }

@@ -7,10 +7,10 @@
 #include "core/live/live_schema.h"
 
 struct live_query {
-    struct read *read;                /* owned */
-    const struct live_schema *schema; /* borrowed */
-    const struct live_index *index;   /* of SCHEMA */
-    struct live_row **rows;           /* owned, each by a reference */
+    struct read *read;              /* owned */
+    struct live_schema *schema;     /* a reference */
+    const struct live_index *index; /* of SCHEMA */
+    struct live_row **rows;         /* owned, each by a reference */
     size_t count, capacity;
     bool is_complete; /* else it has the first rows, and at least as many as the limit of READ */
     uint64_t counted; /* of a query that counts: the items; ROWS is empty */
@@ -19,7 +19,7 @@ struct live_query {
 };
 
 /* Copies READ, a query of INDEX. NULL when memory ran out. */
-struct live_query *live_query_new(const struct live_schema *schema, const struct live_index *index,
+struct live_query *live_query_new(struct live_schema *schema, const struct live_index *index,
                                   const struct read *read);
 void live_query_destroy(struct live_query *query); /* NULL is fine */
 

@@ -1,5 +1,7 @@
 #include "core/live/live_schema.h"
 
+#include <stdlib.h>
+
 #include "core/item/item.h"
 
 static void live_schema_copy_keys(struct arena *arena, const struct key_schema *from,
@@ -24,9 +26,8 @@ static void live_schema_copy_index(struct arena *arena, const struct index_info 
     to->included = included;
 }
 
-bool live_schema_init(struct live_schema *schema, const struct table_info *info)
+static bool live_schema_fill(struct live_schema *schema, const struct table_info *info)
 {
-    *schema = (struct live_schema){.seed = dict_seed_new()};
     schema->indexes = arena_array(&schema->arena, info->index_count + 1, sizeof *schema->indexes);
     if (!schema->indexes)
         return false;
@@ -39,10 +40,31 @@ bool live_schema_init(struct live_schema *schema, const struct table_info *info)
     return !schema->arena.failed;
 }
 
-void live_schema_clean_up(struct live_schema *schema)
+struct live_schema *live_schema_new(const struct table_info *info)
 {
+    struct live_schema *schema = calloc(1, sizeof *schema);
+    if (!schema)
+        return NULL;
+    *schema = (struct live_schema){.references = 1, .seed = dict_seed_new()};
+    if (live_schema_fill(schema, info))
+        return schema;
+    live_schema_unref(schema);
+    return NULL;
+}
+
+struct live_schema *live_schema_ref(struct live_schema *schema)
+{
+    if (schema)
+        schema->references++;
+    return schema;
+}
+
+void live_schema_unref(struct live_schema *schema)
+{
+    if (!schema || --schema->references > 0)
+        return;
     arena_discard(&schema->arena);
-    *schema = (struct live_schema){0};
+    free(schema);
 }
 
 const struct live_index *live_schema_find(const struct live_schema *schema, const char *name)
@@ -72,9 +94,9 @@ static bool live_schema_add_attribute(struct json item, struct span name, enum v
     CLEAN_UP(buf_clean_up) struct buf bytes = {0};
     struct value value;
     bool ok = value_read(item_attribute(item, name), &bytes, &value) && value.type == type;
+    out->failed = out->failed || bytes.failed;
     if (ok)
         live_schema_add_value(value, out);
-    out->failed = out->failed || bytes.failed;
     return ok;
 }
 
@@ -120,8 +142,11 @@ bool live_schema_write_partition(const struct live_schema *schema, const struct 
         if (!live_schema_add_attribute(item, keys->partition[i].name, keys->partition[i].type, out))
             return false;
     for (size_t i = 0; i < keys->sort_count; i++)
-        if (!live_schema_add_attribute(item, keys->sort[i].name, keys->sort[i].type, &ignored))
+        if (!live_schema_add_attribute(item, keys->sort[i].name, keys->sort[i].type, &ignored)) {
+            out->failed = out->failed || ignored.failed;
             return false;
+        }
+    out->failed = out->failed || ignored.failed;
     return true;
 }
 

@@ -14,17 +14,20 @@ struct live_index {
     size_t included_count;
 };
 
+/* Counted: a call may still use the schema of a table that is not followed any more. */
 struct live_schema {
+    size_t references;
     struct arena arena;         /* owns all below */
     struct live_index *indexes; /* the first one is the table itself */
     size_t index_count;
     struct dict_seed seed; /* of the hashes of keys */
 };
 
-/* Copies the keys and indexes of INFO. SCHEMA is to be cleaned up in either case. False when memory
- * ran out. */
-bool live_schema_init(struct live_schema *schema, const struct table_info *info);
-void live_schema_clean_up(struct live_schema *schema);
+/* Copies the parts of INFO that it needs. It has one reference. NULL when memory ran out. */
+struct live_schema *live_schema_new(const struct table_info *info);
+struct live_schema *live_schema_ref(struct live_schema *schema); /* NULL for NULL */
+/* The last one frees it. NULL is fine. */
+void live_schema_unref(struct live_schema *schema);
 
 /* The index NAME, or with NULL the table itself; NULL if the table has no such index. */
 const struct live_index *live_schema_find(const struct live_schema *schema, const char *name);

@@ -32,16 +32,23 @@ struct live_table *live_table_new(struct live_context *context, const char *name
 /* Drops all that was known of the table. */
 static void live_table_clear(struct live_table *table)
 {
-    table->described++;
     live_memory_destroy(table->memory);
     table->memory = NULL;
-    live_schema_clean_up(&table->schema);
+    live_schema_unref(table->schema);
+    table->schema = NULL;
     live_history_restart(&table->history, live_table_now_ms(table));
+}
+
+/* From now on not every change comes. */
+static void live_table_end(struct live_table *table)
+{
+    if (table->state == LIVE_FOLLOWS)
+        table->ended_ms = live_table_now_ms(table);
 }
 
 static void live_table_stop(struct live_table *table)
 {
-    table->is_trusted = false;
+    live_table_end(table);
     follower_destroy(table->follower);
     table->follower = NULL;
     live_table_clear(table);
@@ -75,8 +82,8 @@ static void live_table_lose(struct live_table *table, const struct error *why)
                  "table %s is not live, and its items are reused for their ttl: %s", table->name,
                  why->text);
     table->why = *why;
-    table->state = LIVE_LOST;
     live_table_stop(table);
+    table->state = LIVE_LOST;
     live_table_look_in(table, LOST_MS);
 }
 
@@ -93,17 +100,6 @@ static void live_table_report_lag(struct live_table *table)
         log_line(table->context->log, LOG_LEVEL_INFO, "the stream of table %s has caught up",
                  table->name);
     table->was_late = is_late;
-}
-
-/* From now on readers use results for a moment only. */
-static void live_table_trust(struct live_table *table)
-{
-    const struct live_context *context = table->context;
-    if (table->is_trusted || follower_stats(table->follower).lag_ms > LIVE_MOST_LAG_MS)
-        return;
-    table->is_trusted = true;
-    if (context->on_current)
-        context->on_current(context->on_current_arg);
 }
 
 static void live_table_begin(struct live_table *table);
@@ -126,10 +122,8 @@ static void live_table_look(void *arg)
                  table->name);
         return;
     }
-    if (table->state == LIVE_FOLLOWS) {
+    if (table->state == LIVE_FOLLOWS)
         live_table_report_lag(table);
-        live_table_trust(table);
-    }
     live_table_look_in(table, LOOK_EACH_MS);
 }
 
@@ -139,11 +133,11 @@ static bool live_table_read_image(const struct live_table *table, const struct c
                                   struct buf *key, struct live_image *out)
 {
     bool existed = change->kind != CHANGE_INSERT, exists = change->kind != CHANGE_REMOVE;
-    if (!live_schema_write_key(&table->schema, change->keys, key) || key->failed)
+    if (!live_schema_write_key(table->schema, change->keys, key) || key->failed)
         return false;
     *out = (struct live_image){
         .key = buf_span(key),
-        .hash = live_schema_hash(&table->schema, buf_span(key)),
+        .hash = live_schema_hash(table->schema, buf_span(key)),
         .keys = change->keys,
         .before = existed ? change->before : (struct json){0},
         .after = exists ? change->after : (struct json){0},
@@ -162,9 +156,12 @@ static void live_table_on_changes(void *arg, const struct change *changes, size_
         CLEAN_UP(buf_clean_up) struct buf key = {0};
         struct live_image image;
         if (!live_table_read_image(table, &changes[i], &key, &image)) {
-            error_set(&why, ERROR_BAD_ANSWER,
-                      "a change of its stream has another key than the table; look whether the "
-                      "table was made anew");
+            if (key.failed)
+                error_no_memory(&why);
+            else
+                error_set(&why, ERROR_BAD_ANSWER,
+                          "a change of its stream has another key than the table; look whether the "
+                          "table was made anew");
             live_table_lose(table, &why);
             return;
         }
@@ -180,8 +177,9 @@ static void live_table_on_described(void *arg, const struct table_info *info)
     struct live_table *table = arg;
     struct error why;
     live_table_clear(table);
-    if (live_schema_init(&table->schema, info))
-        table->memory = live_memory_new(&table->schema, table->context->budget);
+    table->schema = live_schema_new(info);
+    if (table->schema)
+        table->memory = live_memory_new(table->schema, table->context->budget);
     if (table->memory)
         return;
     error_no_memory(&why);
@@ -194,15 +192,14 @@ static void live_table_on_covered(void *arg)
     log_line(table->context->log, LOG_LEVEL_INFO, "table %s is live", table->name);
     live_history_restart(&table->history, live_table_now_ms(table));
     table->state = LIVE_FOLLOWS;
-    live_table_look_in(table, 0);
 }
 
 static void live_table_on_gap(void *arg, const struct error *why)
 {
     struct live_table *table = arg;
     table->context->gaps++;
+    live_table_end(table);
     table->state = LIVE_BEGINS;
-    table->is_trusted = false;
     table->why = *why;
     log_line(table->context->log, LOG_LEVEL_WARNING,
              "the stream of table %s has a gap, and its stored items are dropped: %s", table->name,
@@ -256,17 +253,78 @@ void live_table_touch(struct live_table *table)
     table->read_ms = live_table_now_ms(table);
     if (table->state == LIVE_RESTS)
         live_table_begin(table);
+    else if (!table->timer) /* memory ran out for it */
+        live_table_look_in(table, table->state == LIVE_LOST ? LOST_MS : LOOK_EACH_MS);
 }
 
 /* Results. */
 
-bool live_table_is_current(struct live_table *table, int64_t *lag_ms)
+/* Whether results are still held that were read while it was lost. */
+static bool live_table_is_held(const struct live_table *table)
 {
-    if (!table->is_trusted)
+    return live_table_now_ms(table) < table->held_until_ms;
+}
+
+/* Until the table ceased to be current, no older result was used than those of a moment before. An
+ * older one, which its ttl would allow, must not be used afterwards: a reader would see an earlier
+ * state than before. */
+int64_t live_table_ttl_ms(const struct live_table *table, int64_t ttl_ms)
+{
+    int64_t past_ms = live_table_now_ms(table) - table->ended_ms; /* since then */
+    if (table->state == LIVE_FOLLOWS && !live_table_is_held(table)) {
+        int64_t lag_ms = follower_stats(table->follower).lag_ms;
+        int64_t late_ms = lag_ms > LIVE_MOST_LAG_MS ? lag_ms - LIVE_MOST_LAG_MS : 0;
+        if (table->ended_ms == 0 || late_ms < past_ms) /* behind a gap it lags by more */
+            past_ms = late_ms;
+    } else if (table->ended_ms == 0) {
+        return ttl_ms;
+    }
+    return past_ms + SOURCE_REUSE_MS < ttl_ms ? past_ms + SOURCE_REUSE_MS : ttl_ms;
+}
+
+/* While a table is lost its results have their ttl, but no longer than it stays lost. Else it may
+ * become current at any time. */
+int64_t live_table_hold_ms(struct live_table *table, int64_t left_ms)
+{
+    int64_t most_ms = table->state == LIVE_LOST ? LOST_MS : SOURCE_REUSE_MS;
+    int64_t hold_ms = left_ms < most_ms ? left_ms : most_ms;
+    int64_t until_ms = live_table_now_ms(table) + hold_ms;
+    if (table->state == LIVE_LOST && until_ms > table->held_until_ms)
+        table->held_until_ms = until_ms;
+    return hold_ms;
+}
+
+bool live_table_is_current(const struct live_table *table, int64_t *lag_ms)
+{
+    if (table->state != LIVE_FOLLOWS || live_table_is_held(table))
         return false;
     *lag_ms = follower_stats(table->follower).lag_ms;
-    table->is_trusted = *lag_ms <= LIVE_MOST_LAG_MS;
-    return table->is_trusted;
+    return *lag_ms <= LIVE_MOST_LAG_MS;
+}
+
+bool live_table_use(struct live_table *table, int64_t *lag_ms)
+{
+    int64_t now_ms = live_table_now_ms(table);
+    if (!live_table_is_current(table, lag_ms))
+        return false;
+    if (now_ms - table->uses[0].from_ms < SOURCE_HOLD_MS)
+        return true;
+    table->uses[1] = table->uses[0];
+    table->uses[0] = (struct live_use){now_ms, now_ms - *lag_ms};
+    return true;
+}
+
+/* The most that a result lags which a reader may hold, or gets now: when the stream catches up,
+ * those of a moment ago are still as old as they were. */
+static int64_t live_table_most_lag_ms(const struct live_table *table, int64_t lag_ms)
+{
+    int64_t now_ms = live_table_now_ms(table), most_ms = lag_ms + SOURCE_HOLD_MS;
+    for (size_t i = 0; i < 2; i++) {
+        const struct live_use *use = &table->uses[i];
+        if (now_ms < use->from_ms + 2 * SOURCE_HOLD_MS && now_ms - use->tip_ms > most_ms)
+            most_ms = now_ms - use->tip_ms;
+    }
+    return most_ms;
 }
 
 void live_table_present(const struct live_table *table, struct source_present *out)
@@ -279,10 +337,11 @@ void live_table_present(const struct live_table *table, struct source_present *o
     if (table->follower)
         out->lag_ms = follower_stats(table->follower).lag_ms;
     bool lags = table->state == LIVE_FOLLOWS && out->lag_ms > LIVE_MOST_LAG_MS;
-    if (table->state == LIVE_FOLLOWS && !table->is_trusted)
-        out->state = "starts";
     if (lags)
         out->state = "lags";
+    if (table->state == LIVE_FOLLOWS && live_table_is_held(table))
+        out->state = words[LIVE_BEGINS];
+    out->lag_ms = live_table_most_lag_ms(table, out->lag_ms);
     if (lags || table->state == LIVE_LOST || table->state == LIVE_BEGINS)
         out->why = table->why.text;
 }
@@ -322,7 +381,7 @@ void live_table_store_item(struct live_table *table, struct span key, struct spa
                            int64_t since_ms)
 {
     struct live_replay replay = {.key = key};
-    uint64_t hash = live_schema_hash(&table->schema, key);
+    uint64_t hash = live_schema_hash(table->schema, key);
     live_history_replay(&table->history, since_ms - live_table_settle_ms(table, false), &hash,
                         live_table_change_item, &replay);
     if (!replay.is_lost && !replay.text.failed)

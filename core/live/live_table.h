@@ -19,6 +19,11 @@ enum live_state {
     LIVE_LOST,    /* WHY: it begins again after a while */
 };
 
+/* The results that were used in some time from FROM_MS on: each shows all changes until TIP_MS. */
+struct live_use {
+    int64_t from_ms, tip_ms;
+};
+
 /* The common part of all tables of a source. All of it is borrowed. */
 struct live_context {
     struct loop *loop;
@@ -26,9 +31,7 @@ struct live_context {
     struct payer *payer;   /* of the polls; may be NULL */
     const struct log *log; /* may be NULL */
     struct live_budget *budget;
-    int64_t settle_ms; /* see struct live_options, also for the next two */
-    void (*on_current)(void *arg);
-    void *on_current_arg;
+    int64_t settle_ms;      /* see struct live_options */
     uint64_t changes, gaps; /* so far */
 };
 
@@ -36,15 +39,16 @@ struct live_table {
     struct dict_node node; /* by its name */
     struct live_context *context;
     enum live_state state;
-    struct error why;          /* of LOST, and the last one of BEGINS */
-    struct follower *follower; /* owned; of BEGINS and FOLLOWS */
-    struct live_schema schema;
-    unsigned described;         /* how often SCHEMA was replaced; its hashes end with it */
-    struct live_memory *memory; /* owned; NULL until the table is described */
+    struct error why;           /* of LOST, and the last one of BEGINS */
+    struct follower *follower;  /* owned; of BEGINS and FOLLOWS */
+    struct live_schema *schema; /* a reference; NULL until the table is described */
+    struct live_memory *memory; /* owned; likewise */
     struct live_history history;
     bool was_late;            /* the lag was reported */
-    bool is_trusted;          /* of FOLLOWS: it is current, and that was reported */
     int64_t read_ms;          /* the last Read of the table */
+    struct live_use uses[2];  /* the latest first: readers may hold these results */
+    int64_t ended_ms;         /* when it ceased to follow; 0: not yet */
+    int64_t held_until_ms;    /* readers may hold results that were read while it was LOST */
     struct loop_timer *timer; /* of all states but RESTS: the next look at the table */
     char name[];
 };
@@ -59,9 +63,16 @@ void live_table_destroy(struct live_table *table); /* NULL is fine */
 void live_table_touch(struct live_table *table);
 
 /* Whether the memory shows the table as it was LAG_MS ago, which is little. */
-bool live_table_is_current(struct live_table *table, int64_t *lag_ms);
+bool live_table_is_current(const struct live_table *table, int64_t *lag_ms);
+/* The same, before a result is used. */
+bool live_table_use(struct live_table *table, int64_t *lag_ms);
 
-/* Fills in all of OUT. */
+/* How old a result may be that is used again; TTL_MS or less. */
+int64_t live_table_ttl_ms(const struct live_table *table, int64_t ttl_ms);
+/* The time for which the kernel may hold a result; LEFT_MS or less. */
+int64_t live_table_hold_ms(struct live_table *table, int64_t left_ms);
+
+/* Fills in all of OUT. The lag includes the time for which readers hold a result. */
 void live_table_present(const struct live_table *table, struct source_present *out);
 
 /* Whether results of a Read of INDEX (NULL: the table) that was sent at SINCE_MS may be stored: no

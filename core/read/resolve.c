@@ -185,6 +185,25 @@ int64_t tree_items_ttl_ms(const struct tree *tree, const struct place *place,
     return ttl_ms;
 }
 
+bool tree_follows(const struct tree *tree, const struct place *place)
+{
+    struct error ignored;
+    return place->table && source_follows(tree->source(tree->source_arg, place, &ignored));
+}
+
+int64_t tree_hold_ms(const struct tree *tree, const struct place *place, int64_t left_ms)
+{
+    struct error ignored;
+    if (!tree_follows(tree, place))
+        return left_ms;
+    char *table = place_table_name(place);
+    int64_t hold_ms = SOURCE_REUSE_MS < left_ms ? SOURCE_REUSE_MS : left_ms;
+    if (table)
+        hold_ms = source_hold_ms(tree->source(tree->source_arg, place, &ignored), table, left_ms);
+    free(table);
+    return hold_ms;
+}
+
 bool tree_resolve_now(const struct tree *tree, const struct place *from, struct span path,
                       struct place **place, struct error *err)
 {

@@ -43,4 +43,10 @@ int64_t tree_structure_ttl_ms(const struct tree *tree, const struct place *place
 int64_t tree_items_ttl_ms(const struct tree *tree, const struct place *place,
                           const struct map_pattern *pattern);
 
+/* The time for which the kernel may hold a result of PLACE, whose ttl has LEFT_MS left:
+ * source_hold_ms. */
+int64_t tree_hold_ms(const struct tree *tree, const struct place *place, int64_t left_ms);
+/* Whether the source of PLACE follows streams. */
+bool tree_follows(const struct tree *tree, const struct place *place);
+
 #endif

@@ -67,6 +67,21 @@ int64_t source_ttl_ms(struct source *source, const char *table, int64_t ttl_ms)
     return ttl_ms;
 }
 
+int64_t source_hold_ms(struct source *source, const char *table, int64_t left_ms)
+{
+    for (; source; source = source->inner)
+        if (source->ops->hold_ms)
+            left_ms = source->ops->hold_ms(source, table, left_ms);
+    return left_ms;
+}
+
+bool source_follows(const struct source *source)
+{
+    while (source && !source->ops->present)
+        source = source->inner;
+    return source;
+}
+
 bool source_read_present(struct source *source, const char *table, struct source_present *out)
 {
     while (source && !source->ops->present)

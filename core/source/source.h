@@ -220,6 +220,10 @@ struct source_command {
                          * the map knows, none is sifted out. The command fails if that is wrong. */
 };
 
+/* Where streams are followed, a result is reused for this long, and is then taken from the source
+ * again. The kernel may hold a name for some time longer; the lag that is stated includes both. */
+enum { SOURCE_REUSE_MS = 300, SOURCE_HOLD_MS = 500 };
+
 /* How fresh a table's results are, where its stream is followed. */
 struct source_present {
     const char *state; /* "off", "starts", "live", "full", "lags", "lost"; static */
@@ -249,6 +253,8 @@ struct source_ops {
      * be used again, or less if this source has the result itself and keeps it up to date. */
     int64_t (*ttl_ms)(struct source *source, const char *table, int64_t ttl_ms);
     void (*present)(struct source *source, const char *table, struct source_present *out);
+    /* LEFT_MS, or the shorter time for which the kernel may hold a result of TABLE. */
+    int64_t (*hold_ms)(struct source *source, const char *table, int64_t left_ms);
 
     /* Adds to SUM the counts of SOURCE, without the inner one. With NULL for SOURCE the operations
      * are added with counts of 0. */
@@ -286,6 +292,11 @@ void source_add_stats(const struct source *source, struct source_stats *sum);
 
 /* For how long a result of TABLE may be used again, which is TTL_MS or less. */
 int64_t source_ttl_ms(struct source *source, const char *table, int64_t ttl_ms);
+/* The time for which the kernel may hold a result of TABLE, whose ttl has LEFT_MS left. The kernel
+ * does not learn that the ttl becomes shorter, which it does when the stream is followed. */
+int64_t source_hold_ms(struct source *source, const char *table, int64_t left_ms);
+/* Whether SOURCE follows streams. */
+bool source_follows(const struct source *source);
 /* False if SOURCE follows no streams. */
 bool source_read_present(struct source *source, const char *table, struct source_present *out);
 

@@ -217,6 +217,24 @@ static void follower_end_disabled(struct follower *follower)
     follower_end(follower, &why);
 }
 
+/* Whether no event comes any more, because memory ran out for a timer. */
+static bool follower_is_stuck(const struct follower *follower)
+{
+    if (follower->call || follower->timer)
+        return false;
+    LIST_EACH (struct shard, each, &follower->shards, node)
+        if (each->call || each->timer)
+            return false;
+    return true;
+}
+
+static void follower_end_stuck(struct follower *follower)
+{
+    struct error why;
+    error_no_memory(&why);
+    follower_end(follower, &why);
+}
+
 /* After each event: what can go on goes on. */
 static void follower_continue(struct follower *follower)
 {
@@ -227,6 +245,12 @@ static void follower_continue(struct follower *follower)
     follower_start_children(follower);
     follower_look_for_children(follower);
     follower_send(follower);
+    if (!follower->call && !follower->timer)
+        follower_describe_in(follower, DESCRIBE_EACH_MS);
+    if (follower_is_stuck(follower)) {
+        follower_end_stuck(follower);
+        return;
+    }
     if (follower->is_covered || follower_tip_ms(follower) == 0)
         return;
     follower->is_covered = true;
@@ -408,6 +432,10 @@ static void follower_fail(struct follower *follower, const struct error *why)
         return;
     }
     follower_describe_in(follower, DESCRIBE_AGAIN_MS);
+    if (follower_is_stuck(follower)) {
+        follower_end(follower, &err);
+        return;
+    }
     follower_report(follower, follower->options.ops->trouble, &err);
 }
 

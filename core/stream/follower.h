@@ -35,7 +35,8 @@ struct follower_ops {
     void (*trouble)(void *arg, const struct error *why);
     /* Following has ended: the table has no stream (ERROR_NO_STREAM: WHY says how to enable one),
      * the service refuses, or the stream was disabled and all of its changes were delivered
-     * (ERROR_NO_STREAM, too). No function is called afterwards. */
+     * (ERROR_NO_STREAM, too), or memory ran out so that no further event would come
+     * (ERROR_NO_MEMORY). No function is called afterwards. */
     void (*ended)(void *arg, const struct error *why);
 };
 

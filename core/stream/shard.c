@@ -77,6 +77,7 @@ static void shard_end_rest(void *arg)
 /* Without memory for the timer it does not rest. */
 static void shard_rest(struct shard *shard, int64_t delay_ms)
 {
+    loop_remove_timer(shard->timer);
     shard->timer = loop_add_timer(shard->context->loop, delay_ms, shard_end_rest, shard);
     shard->state = shard->timer ? SHARD_RESTS : SHARD_QUEUED;
 }
@@ -236,18 +237,27 @@ static int64_t shard_choose_interval(struct shard *shard, const struct page *pag
     return shard_is_full(page) ? 0 : interval_ms;
 }
 
+static void shard_set_text(struct buf *to, struct buf *from)
+{
+    buf_clean_up(to);
+    buf_move(to, from);
+}
+
 /* Stores the place behind PAGE. False when memory ran out. */
 static bool shard_store_place(struct shard *shard, const struct page *page,
                               const struct change *last)
 {
-    buf_truncate(&shard->iterator, 0);
+    CLEAN_UP(buf_clean_up) struct buf iterator = {0}, sequence = {0};
     if (json_present(page->position))
-        json_read_string(page->position, &shard->iterator);
-    if (last) {
-        buf_truncate(&shard->sequence, 0);
-        buf_add_span(&shard->sequence, last->sequence);
-    }
-    return !shard->iterator.failed && !shard->sequence.failed;
+        json_read_string(page->position, &iterator);
+    if (last)
+        buf_add_span(&sequence, last->sequence);
+    if (iterator.failed || sequence.failed)
+        return false;
+    shard_set_text(&shard->iterator, &iterator);
+    if (last)
+        shard_set_text(&shard->sequence, &sequence);
+    return true;
 }
 
 /* The place is stored before the changes are delivered: delivery may destroy the shard, and moving
@@ -302,8 +312,15 @@ static void shard_on_page(void *arg, const struct page *page, const struct error
         shard_take_changes(shard, page);
         return;
     }
-    buf_truncate(&shard->iterator, 0);
-    json_read_string(page->position, &shard->iterator);
+    struct error no_memory;
+    CLEAN_UP(buf_clean_up) struct buf iterator = {0};
+    json_read_string(page->position, &iterator);
+    if (iterator.failed) {
+        error_no_memory(&no_memory);
+        shard_suffer(shard, &no_memory);
+        return;
+    }
+    shard_set_text(&shard->iterator, &iterator);
     shard_queue(shard);
 }
 
@@ -332,7 +349,7 @@ void shard_send(struct shard *shard)
     shard->read = read_new(has_place ? READ_CHANGES : READ_ITERATOR, context->table, NULL);
     if (shard->read)
         read_set_stream(shard->read, &at);
-    if (shard->read && !read_failed(shard->read) && !shard->iterator.failed)
+    if (shard->read && !read_failed(shard->read))
         shard->call =
             source_start(context->source, shard->read, context->payer, shard_on_page, shard);
     if (shard->call) {

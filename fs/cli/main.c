@@ -36,7 +36,7 @@ const struct command commands[] = {
      "ddbfs sql \"select status from prod.jobs where job_id = '1f3c…'\"", sql_command, WORD_ANY,
      WORD_ANY},
     {"tail", "[--json] [--since TIME] [OPTION…] PATH…",
-     "print the changes of items as they happen, from the table's stream",
+     "print the changes of items as they happen",
      "ddbfs tail /prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4", tail_command, WORD_PATH,
      WORD_PATH},
     {"refresh", "PATH…", "drop the cached results of paths from a live mount",

@@ -81,6 +81,9 @@ struct open_listing {
     struct list readers;         /* of struct open_reader, owned; the latest first */
     unsigned handles;            /* that have it open */
     int64_t since_ms;            /* its beginning; the TTLs of entries count from here */
+    bool follows;                /* a source that follows streams: these TTLs may become shorter */
+    int64_t ttl_ms;              /* of the entries from EXPIRED on, when they came */
+    size_t expired;              /* of the entries before it only the names are used */
     int64_t fresh_until_ms;      /* the end of sharing */
     int64_t read_ms;             /* when the oldest of its data was requested */
     int64_t stale_until_ms;      /* the end of its use in an outage */
@@ -364,6 +367,25 @@ static int64_t open_listing_items_ttl_ms(const struct listings *listings, const 
     return pattern ? tree_items_ttl_ms(tree, place, pattern) : MAP_STRUCTURE_TTL_MS;
 }
 
+/* How much shorter the TTL of items has become since the entries came. */
+static int64_t open_listing_shorter_ms(const struct open_listing *listing)
+{
+    int64_t ttl_ms = listing->follows ? open_listing_items_ttl_ms(listing->all, listing->place) : 0;
+    return listing->follows && ttl_ms < listing->ttl_ms ? listing->ttl_ms - ttl_ms : 0;
+}
+
+/* Before further entries are added, with the TTL of now. */
+static void open_listing_take_ttl(struct open_listing *listing)
+{
+    if (!listing->follows)
+        return;
+    int64_t shorter_ms = open_listing_shorter_ms(listing);
+    if (shorter_ms > 0)
+        listing->expired = listing->count;
+    listing->fresh_until_ms -= shorter_ms;
+    listing->ttl_ms = open_listing_items_ttl_ms(listing->all, listing->place);
+}
+
 /* A new listing of NODE, which becomes its latest. */
 static struct open_listing *open_listing_new(struct listings *listings, struct node *node)
 {
@@ -379,8 +401,9 @@ static struct open_listing *open_listing_new(struct listings *listings, struct n
     listing->node = node;
     listing->place = place;
     listing->since_ms = open_listing_now_ms(listing);
-    listing->fresh_until_ms =
-        listing->since_ms + (place ? open_listing_items_ttl_ms(listings, place) : 0);
+    listing->follows = place && tree_follows(&listings->mount->app->tree, place);
+    listing->ttl_ms = place ? open_listing_items_ttl_ms(listings, place) : 0;
+    listing->fresh_until_ms = listing->since_ms + listing->ttl_ms;
     listing->read_ms = listing->since_ms;
     listing->stale_until_ms =
         listing->fresh_until_ms + (place ? listings->mount->app->tree.stale_ms : 0);
@@ -407,7 +430,8 @@ static struct open_listing *open_listing_new(struct listings *listings, struct n
 static bool open_listing_is_fresh(const struct open_listing *listing)
 {
     return listing && listing->state != LISTING_FAILED &&
-           open_listing_now_ms(listing) < listing->fresh_until_ms;
+           open_listing_now_ms(listing) <
+               listing->fresh_until_ms - open_listing_shorter_ms(listing);
 }
 
 struct open_listing *open_listing_open(struct listings *listings, struct node *node, pid_t pid)
@@ -454,10 +478,14 @@ void open_listing_close(struct open_listing *listing)
         open_listing_free(listing);
 }
 
+/* SHORTER_MS: open_listing_shorter_ms. */
 static int64_t open_listing_ttl_left_ms(const struct open_listing *listing,
-                                        const struct open_entry *entry, int64_t now)
+                                        const struct open_entry *entry, int64_t now,
+                                        int64_t shorter_ms)
 {
-    return listing->since_ms + entry->good_for_ms - now;
+    bool has_expired = entry < listing->entries + listing->expired;
+    int64_t less_ms = entry->is_directory ? 0 : has_expired ? INT64_MAX / 2 : shorter_ms;
+    return listing->since_ms + entry->good_for_ms - now - less_ms;
 }
 
 /* The TTL of stale entries: no longer than that of a "not found". */
@@ -475,7 +503,11 @@ struct node *open_listing_find(const struct node *node, struct span name, int64_
     const struct open_entry *entry = listing ? open_listing_find_entry(listing, name) : NULL;
     if (!entry || !entry->has_node)
         return NULL;
-    *left_ms = open_listing_ttl_left_ms(listing, entry, open_listing_now_ms(listing));
+    *left_ms = open_listing_ttl_left_ms(listing, entry, open_listing_now_ms(listing),
+                                        open_listing_shorter_ms(listing));
+    if (listing->follows && !entry->is_directory)
+        *left_ms =
+            tree_hold_ms(&open_listing_mount_of(listing)->app->tree, listing->place, *left_ms);
     return *left_ms > 0 ? entry->node : NULL;
 }
 
@@ -530,17 +562,20 @@ void listings_forget(struct listings *listings, struct span path)
 
 /* Whether the reply has the entry's node, and not only its name. */
 static bool open_listing_has_valid_node(const struct open_listing *listing,
-                                        const struct open_entry *entry, int64_t now)
+                                        const struct open_entry *entry, int64_t now,
+                                        int64_t shorter_ms)
 {
     return entry->has_node && !listing->is_forgotten &&
-           open_listing_ttl_left_ms(listing, entry, now) > -GRACE_MS;
+           open_listing_ttl_left_ms(listing, entry, now, shorter_ms) > -GRACE_MS;
 }
 
 /* A reply in the making. All of its entries are as of one time. */
 struct open_reply {
     fuse_req_t req;
     int64_t now_ms;
-    char *bytes; /* owned */
+    int64_t shorter_ms; /* open_listing_shorter_ms */
+    int64_t hold_ms;    /* the most for a file */
+    char *bytes;        /* owned */
     size_t size, used;
 };
 
@@ -555,10 +590,13 @@ static bool open_reply_add(struct open_reply *reply, struct open_listing *listin
     size_t room = reply->size - reply->used;
     struct fuse_entry_param param = {
         .attr = {.st_ino = at == 0 ? node->ino : parent->ino, .st_mode = S_IFDIR}};
-    if (entry && open_listing_has_valid_node(listing, entry, reply->now_ms))
-        reply_fill_entry(mount, entry->node,
-                         open_listing_ttl_left_ms(listing, entry, reply->now_ms), &param);
-    else if (entry)
+    if (entry && open_listing_has_valid_node(listing, entry, reply->now_ms, reply->shorter_ms)) {
+        int64_t left_ms =
+            open_listing_ttl_left_ms(listing, entry, reply->now_ms, reply->shorter_ms);
+        if (!entry->is_directory && left_ms > reply->hold_ms)
+            left_ms = reply->hold_ms;
+        reply_fill_entry(mount, entry->node, left_ms, &param);
+    } else if (entry)
         param.attr = (struct stat){.st_ino = entry->has_node ? entry->node->ino : UINT32_MAX,
                                    .st_mode = entry->is_directory ? S_IFDIR : S_IFREG};
     size_t added =
@@ -586,8 +624,15 @@ static void open_listing_reply(struct open_listing *listing, fuse_req_t req, siz
         fuse_reply_err(req, listing->error);
         return;
     }
+    const struct tree *tree = &open_listing_mount_of(listing)->app->tree;
     struct open_reply reply = {
-        .req = req, .now_ms = open_listing_now_ms(listing), .bytes = malloc(size), .size = size};
+        .req = req,
+        .now_ms = open_listing_now_ms(listing),
+        .shorter_ms = open_listing_shorter_ms(listing),
+        .hold_ms = listing->follows ? tree_hold_ms(tree, listing->place, INT64_MAX / 2) : INT64_MAX,
+        .bytes = malloc(size),
+        .size = size,
+    };
     if (!reply.bytes) {
         fuse_reply_err(req, ENOMEM);
         return;
@@ -598,7 +643,7 @@ static void open_listing_reply(struct open_listing *listing, fuse_req_t req, siz
     free(reply.bytes);
     for (off_t lost = from < DOTS ? DOTS : from; !ok && lost < at; lost++) {
         const struct open_entry *entry = &listing->entries[lost - DOTS];
-        if (open_listing_has_valid_node(listing, entry, reply.now_ms))
+        if (open_listing_has_valid_node(listing, entry, reply.now_ms, reply.shorter_ms))
             nodes_forget(open_listing_mount_of(listing)->nodes, entry->node->ino, 1);
     }
 }
@@ -765,6 +810,7 @@ static void open_listing_on_entries(void *arg, const struct tree_entry *entries,
     bool ok = !err;
     uint32_t most = open_listing_mount_of(listing)->app->options->max_entries;
     open_listing_limit_freshness(listing);
+    open_listing_take_ttl(listing);
     listing->page = listing->count;
     for (size_t i = 0; ok && i < count; i++)
         ok = open_listing_store_entry(listing, &entries[i], &why);

@@ -81,13 +81,14 @@ static void ops_reply_lookup_file(struct parked *parked, fuse_req_t req,
     struct mount *mount = parked->mount;
     struct node *parent = parked->node;
     struct node_file made = ops_file_of(parked->place, file);
+    int64_t hold_ms = tree_hold_ms(&mount->app->tree, parked->place, file->ttl_left_ms);
     if (parked->place->kind != PLACE_README) /* the README is listed everywhere */
         ops_note_recent(mount, parent, parked->name);
     ops_note_recent(mount, parent->parent, node_name(parent));
     struct node *node = nodes_file(mount->nodes, parent, parked->name, &made);
     if (node && nodes_spool(node))
-        spooled_note(mount->spooled, node, file->ttl_left_ms);
-    ops_reply_node(req, node, file->ttl_left_ms);
+        spooled_note(mount->spooled, node, hold_ms);
+    ops_reply_node(req, node, hold_ms);
 }
 
 static void ops_look_up_control_file(fuse_req_t req, struct node *parent, struct span name)

@@ -188,7 +188,11 @@ static void parked_on_file(void *arg, const struct tree_file *file, const struct
     fuse_req_t req = waiting_take(&parked->waiting);
     if (req && err) {
         parked_note_failure(parked, error_errno(err->kind));
-        parked->reply_error(req, err);
+        struct error held = *err;
+        if (parked->place)
+            held.ttl_left_ms =
+                (int)tree_hold_ms(&parked->mount->app->tree, parked->place, err->ttl_left_ms);
+        parked->reply_error(req, &held);
     } else if (req) {
         parked->reply_file(parked, req, file);
     }

@@ -6,7 +6,6 @@
 #include "core/sources.h"
 #include "fs/mount/account.h"
 #include "fs/mount/journal.h"
-#include "fs/mount/refresh.h"
 
 enum { LINE_EACH_MS = 60 * 1000 };
 
@@ -78,14 +77,6 @@ static void polls_charge_cache(void *arg, size_t more, size_t less)
     cache_charge(((struct mount *)arg)->app->cache, more, less);
 }
 
-/* Before, names and results had the ttl of their path. */
-static void polls_on_current(void *arg)
-{
-    const struct mount *mount = arg;
-    if (mount->refresh)
-        refresh_names(mount->refresh);
-}
-
 struct polls *polls_new(struct mount *mount)
 {
     const struct options *options = mount->app->options;
@@ -100,8 +91,6 @@ struct polls *polls_new(struct mount *mount)
                                                .most_bytes = (size_t)options->cache_bytes / 4,
                                                .charge = polls_charge_cache,
                                                .charge_arg = mount,
-                                               .on_current = polls_on_current,
-                                               .on_current_arg = mount,
                                                .payer = &polls->payer,
                                                .log = &polls->log});
     return polls;

@@ -261,12 +261,13 @@ bool refresh_forget(struct refresh *refresh, const struct node *node)
     return refresh_send(job);
 }
 
-static void refresh_start(struct refresh *refresh, struct span path, fuse_req_t req)
+void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req)
 {
     struct mount *mount = refresh->mount;
     struct refresh_job *job = refresh_job_new(refresh);
     mount->refreshes++;
     cache_drop(mount->app->cache);
+    sources_forget_live(mount->app->sources);
     walks_drop(mount->app->walks);
     catalog_forget(mount->app->catalog);
     listings_forget(mount->listings, path);
@@ -292,15 +293,4 @@ static void refresh_start(struct refresh *refresh, struct span path, fuse_req_t 
     if (job->count > FEW_NAMES)
         refresh_collect_names(job, path, SIZE_MAX);
     refresh_send(job);
-}
-
-void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req)
-{
-    sources_forget_live(refresh->mount->app->sources);
-    refresh_start(refresh, path, req);
-}
-
-void refresh_names(struct refresh *refresh)
-{
-    refresh_start(refresh, SPAN_LITERAL("/"), NULL);
 }

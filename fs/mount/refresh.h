@@ -22,10 +22,6 @@ void refresh_cancel_all(struct refresh *refresh);
  * than a caller may wait, and was cancelled. */
 void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req);
 
-/* Drops all data, except the results of streams, and makes the kernel forget all names: readers may
- * have got them for longer than is right now. */
-void refresh_names(struct refresh *refresh);
-
 /* Makes the kernel forget the name of NODE alone; no data are dropped. False, and nothing happens,
  * when a request waits in its directory, when too many names wait already, or without memory. */
 bool refresh_forget(struct refresh *refresh, const struct node *node);

@@ -175,6 +175,18 @@ def delay(exchange, go_on, seconds=1.0, until=None):
     return go_on()
 
 
+def late(_exchange, go_on, seconds=1.0):
+    """The server's answer comes so much later: meanwhile it may have become old."""
+    response = go_on()
+    time.sleep(seconds)
+    return response
+
+
+def handled(exchange, go_on, handler=None):
+    """HANDLER(exchange, go_on) answers, and may ask the server."""
+    return handler(exchange, go_on)
+
+
 def slow_head(_exchange, go_on, pace_s=0.05):
     """The head comes byte by byte, so slowly."""
     response = go_on()
@@ -303,6 +315,8 @@ KINDS = {
     "wrong_crc": wrong_crc,
     "reset": reset,
     "delay": delay,
+    "late": late,
+    "handled": handled,
     "slow_head": slow_head,
     "slow_body": slow_body,
     "gzip": compress,
@@ -312,8 +326,8 @@ KINDS = {
 }
 
 # The outermost first. What is not named stands between the two: it answers instead of the server.
-AROUND = ("delay", "slow_head", "slow_body", "cut", "wrong_crc", "gzip", "policy")
-WITHIN = ("alter", "page_size", "unprocessed", "empty_pages")
+AROUND = ("delay", "late", "slow_head", "slow_body", "cut", "wrong_crc", "gzip", "policy")
+WITHIN = ("handled", "alter", "page_size", "unprocessed", "empty_pages")
 ANSWERS = tuple(kind for kind in KINDS if kind not in AROUND + WITHIN)
 LAYERS = {kind: layer for layer, kind in enumerate(AROUND)}
 LAYERS |= {kind: len(AROUND) for kind in ANSWERS}

@@ -172,6 +172,44 @@ def test_a_lagging_stream_is_reported_and_not_believed(live, branch, boto):
     mounts.wait_until(lambda: state(m, path)["state"] == "live", "the stream has caught up")
 
 
+HOUR = lambda text: text.replace('"ttl": 1,', '"ttl": 3600,')
+
+
+@pytest.mark.parametrize("seen", ["by its name", "in a listing", "as a miss"])
+def test_results_from_before_the_table_was_live_are_not_used_for_their_ttl(live, branch, boto, seen):
+    """Neither by the kernel nor by the mount."""
+    m, table = live("shops", change=HOUR)
+    path = branch.put_settings(active_index="one")
+    m.proxy.fault("delay", op="GetRecords", seconds=60, times=1, until=lambda _: table == "")
+    if seen == "as a miss":
+        boto.delete_item(TableName=table, Key=SETTINGS)
+        assert not (m / path).exists()
+    elif seen == "in a listing":
+        assert '"one"' in read_whole(m, os.path.dirname(path))["SETTINGS"]
+    else:
+        assert '"one"' in (m / path).read_text()
+    table, name = "", table
+    mounts.wait_until(lambda: live_of(m, branch) == "live", "the stream is followed")
+    boto.put_item(TableName=name, Item={**SETTINGS, "active_index": {"S": "two"}})
+    mounts.wait_until(lambda: (m / path).exists() and '"two"' in (m / path).read_text(), "the change is visible")
+
+
+def test_a_listing_whose_table_becomes_live_while_it_is_read(live, branch, boto):
+    m, table = live("shops", change=HOUR)
+    path = branch.put_settings(active_index="one")
+    seen = lambda op: [each for each in m.proxy.requests if each.op == op]
+    m.proxy.fault("delay", op="GetRecords", seconds=60, times=1, until=lambda _: seen("Query"))
+    m.proxy.fault("delay", op="Query", seconds=60, times=1, until=lambda _: len(seen("GetRecords")) > 1)
+    assert names(m, os.path.dirname(path)) == ["SETTINGS"]
+    boto.delete_item(TableName=table, Key=SETTINGS)
+    mounts.wait_until(lambda: names(m, os.path.dirname(path)) == [], "the change is visible")
+
+
+def live_of(m, branch):
+    """The state of the table of shops, by the listing of a shop that has no items."""
+    return state(m, f"{branch.name}/shops/another.test")["state"]
+
+
 def test_a_denied_stream_names_its_permission(live, branch):
     m, _ = live("shops")
     m.proxy.fault("error", op="DescribeStream", code="AccessDeniedException", times=None,

@@ -72,6 +72,12 @@ void fake_stream_trim(struct fake_stream *fake, int shard, size_t left)
 
 /* Responses. */
 
+static void fake_stream_set_busy(struct fake_stream *fake, bool busy)
+{
+    if (fake->busy)
+        *fake->busy = busy;
+}
+
 static void fake_stream_tell(struct fake_stream_call *call, struct page *page, const char *text)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
@@ -86,6 +92,7 @@ static void fake_stream_tell(struct fake_stream_call *call, struct page *page, c
     page->requests = 1;
     page->capacity = -1;
     page->request_id = "";
+    fake_stream_set_busy(fake_stream_of(call), false);
     call->base.fn(call->base.arg, page, NULL);
 }
 
@@ -94,6 +101,7 @@ static void fake_stream_fail(struct fake_stream_call *call, const char *code, en
     struct error err;
     error_set(&err, kind, "%s of shards of T", code);
     snprintf(err.code, sizeof err.code, "%s", code);
+    fake_stream_set_busy(fake_stream_of(call), false);
     call->base.fn(call->base.arg, NULL, &err);
 }
 
@@ -251,9 +259,12 @@ static void fake_stream_answer(void *arg)
     struct fake_stream *fake = fake_stream_of(call);
     call->timer = NULL;
     fake->responses++;
-    if (fake->error.kind && (fake->down || fake->responses == fake->fail_at))
+    if (fake->error.kind && (fake->down || fake->responses == fake->fail_at)) {
         call->base.fn(call->base.arg, NULL, &fake->error);
-    else if (call->base.read->kind == READ_TABLE)
+        return;
+    }
+    fake_stream_set_busy(fake, true);
+    if (call->base.read->kind == READ_TABLE)
         fake_stream_tell_table(call);
     else if (call->base.read->kind == READ_STREAM)
         fake_stream_tell_shards(call);
@@ -275,7 +286,10 @@ static bool fake_stream_start(struct source_call *base)
 
 static void fake_stream_more(struct source_call *base)
 {
+    struct fake_stream *fake = fake_stream_of((struct fake_stream_call *)base);
+    fake_stream_set_busy(fake, true);
     fake_stream_start(base);
+    fake_stream_set_busy(fake, false);
 }
 
 static void fake_stream_end(struct source_call *base)

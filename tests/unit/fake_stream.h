@@ -44,6 +44,7 @@ struct fake_stream {
     struct error error;  /* told instead of response number FAIL_AT (from 1), or of each if DOWN */
     unsigned fail_at;
     bool down;
+    bool *busy; /* set while it works on its own account; may be NULL */
     unsigned responses, tables, descriptions, iterators, polls;
 };
 
