@@ -144,7 +144,7 @@ static struct live_entry *live_memory_find(struct live_memory *memory, const str
     return NULL;
 }
 
-/* A new entry in the table, which has none of KEY; NULL when memory ran out. */
+/* A new entry of KEY, which the table does not have; NULL when memory ran out. */
 static struct live_entry *live_memory_add(struct live_memory *memory, const struct buf *key,
                                           int64_t at_ms)
 {

@@ -259,7 +259,7 @@ void live_table_touch(struct live_table *table)
 
 /* Results. */
 
-/* Whether results are still held that were read while it was lost. */
+/* Whether the kernel still holds results that were used while the table was not current. */
 static bool live_table_is_held(const struct live_table *table)
 {
     return live_table_now_ms(table) < table->held_until_ms;
@@ -271,7 +271,7 @@ static bool live_table_is_held(const struct live_table *table)
 int64_t live_table_ttl_ms(const struct live_table *table, int64_t ttl_ms)
 {
     int64_t past_ms = live_table_now_ms(table) - table->ended_ms; /* since then */
-    if (table->state == LIVE_FOLLOWS && !live_table_is_held(table)) {
+    if (table->state == LIVE_FOLLOWS) {
         int64_t lag_ms = follower_stats(table->follower).lag_ms;
         int64_t late_ms = lag_ms > LIVE_MOST_LAG_MS ? lag_ms - LIVE_MOST_LAG_MS : 0;
         if (table->ended_ms == 0 || late_ms < past_ms) /* behind a gap it lags by more */
@@ -283,20 +283,21 @@ int64_t live_table_ttl_ms(const struct live_table *table, int64_t ttl_ms)
 }
 
 /* While a table is lost its results have their ttl, but no longer than it stays lost. Else it may
- * become current at any time. */
+ * become current at any time; then results that were used before are held for the rest of the time.
+ */
 int64_t live_table_hold_ms(struct live_table *table, int64_t left_ms)
 {
-    int64_t most_ms = table->state == LIVE_LOST ? LOST_MS : SOURCE_REUSE_MS;
+    int64_t lag_ms, most_ms = table->state == LIVE_LOST ? LOST_MS : SOURCE_REUSE_MS;
     int64_t hold_ms = left_ms < most_ms ? left_ms : most_ms;
-    int64_t until_ms = live_table_now_ms(table) + hold_ms;
-    if (table->state == LIVE_LOST && until_ms > table->held_until_ms)
+    int64_t until_ms = live_table_now_ms(table) + hold_ms + SOURCE_HOLD_MS - SOURCE_REUSE_MS;
+    if (!live_table_is_current(table, &lag_ms) && until_ms > table->held_until_ms)
         table->held_until_ms = until_ms;
     return hold_ms;
 }
 
 bool live_table_is_current(const struct live_table *table, int64_t *lag_ms)
 {
-    if (table->state != LIVE_FOLLOWS || live_table_is_held(table))
+    if (table->state != LIVE_FOLLOWS)
         return false;
     *lag_ms = follower_stats(table->follower).lag_ms;
     return *lag_ms <= LIVE_MOST_LAG_MS;

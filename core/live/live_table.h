@@ -44,11 +44,11 @@ struct live_table {
     struct live_schema *schema; /* a reference; NULL until the table is described */
     struct live_memory *memory; /* owned; likewise */
     struct live_history history;
-    bool was_late;            /* the lag was reported */
-    int64_t read_ms;          /* the last Read of the table */
-    struct live_use uses[2];  /* the latest first: readers may hold these results */
-    int64_t ended_ms;         /* when it ceased to follow; 0: not yet */
-    int64_t held_until_ms;    /* readers may hold results that were read while it was LOST */
+    bool was_late;           /* the lag was reported */
+    int64_t read_ms;         /* the last Read of the table */
+    struct live_use uses[2]; /* the latest first: readers may hold these results */
+    int64_t ended_ms;        /* when it ceased to follow; 0: not yet */
+    int64_t held_until_ms; /* the kernel may hold results that were used while it was not current */
     struct loop_timer *timer; /* of all states but RESTS: the next look at the table */
     char name[];
 };

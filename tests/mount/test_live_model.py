@@ -28,6 +28,7 @@ INFO_S = 0.6  # the kernel may have an @info for so long
 LATE_S = 0.3  # of responses that a fault holds back
 
 SHORT_S, LONG_S = 10, 600
+SEED = int(os.environ.get("DDBFS_LIVE_SEED", "1"))  # of the long run
 WARM_S = 120  # of the long run, before the memory is measured for the first time
 
 
@@ -406,8 +407,8 @@ def test_ten_minutes_of_changes_and_faults(world, mount_long, proxy):
     seconds = float(os.environ.get("DDBFS_LIVE_S", LONG_S))
     end = time.monotonic() + seconds
     world.errors_allowed = True
-    with Troubles(world, proxy, seed=3) as troubles, live_model.Readers(6, world.read, seed=1) as readers:
-        with live_model.Writer(world.items, 30, seed=2) as writer:
+    with Troubles(world, proxy, SEED) as troubles, live_model.Readers(6, world.read, SEED) as readers:
+        with live_model.Writer(world.items, 30, SEED) as writer:
             readers.stopping.wait(min(WARM_S, seconds / 4))
             warm = meter.read()
             while time.monotonic() < end and not readers.findings and not writer.failed:

@@ -173,11 +173,35 @@ static void results_are_held_for_a_moment(void)
     scene.service.stream.view = "NEW_AND_OLD_IMAGES";
     live_scene_pass(&scene, 59 * 1000 + 500);
     CHECK_TEXT(live_scene_present(&scene).state, "starts");
-    CHECK_INT(source_ttl_ms(scene.source, "T", 10000), 10000);
+    CHECK_INT(source_ttl_ms(scene.source, "T", 10000), SOURCE_REUSE_MS);
     CHECK_INT(source_hold_ms(scene.source, "T", 10000), SOURCE_REUSE_MS);
     CHECK_INT(source_hold_ms(scene.source, "T", 100), 100);
     live_scene_pass(&scene, 1000);
     CHECK_TEXT(live_scene_present(&scene).state, "live");
+    live_scene_close(&scene);
+}
+
+/* When a stream has caught up, the kernel holds for a moment what was used while it lagged. */
+static void a_table_is_live_when_no_old_result_is_held(void)
+{
+    struct live_scene scene;
+    int64_t held_ms = 0;
+    live_scene_open(&scene, 1);
+    live_scene_settle(&scene);
+    error_set(&scene.service.stream.error, ERROR_RESET, "the connection broke");
+    scene.service.stream.down = true;
+    live_scene_pass(&scene, 5000);
+    CHECK_TEXT(live_scene_present(&scene).state, "lags");
+    scene.service.stream.down = false;
+    while (strcmp(live_scene_present(&scene).state, "live") != 0) {
+        bool is_old = source_ttl_ms(scene.source, "T", 10000) > SOURCE_REUSE_MS;
+        source_hold_ms(scene.source, "T", 10000);
+        if (is_old)
+            held_ms = loop_now_ms(scene.loop);
+        live_scene_pass(&scene, 10);
+    }
+    CHECK(held_ms > 0);
+    CHECK(loop_now_ms(scene.loop) >= held_ms + SOURCE_HOLD_MS);
     live_scene_close(&scene);
 }
 
@@ -435,6 +459,7 @@ static const struct check_test tests[] = {
     {"a lagging stream is not believed", a_lagging_stream_is_not_believed},
     {"the lag is that of results that are held", the_lag_is_that_of_results_that_are_held},
     {"results are held for a moment", results_are_held_for_a_moment},
+    {"a table is live when no old result is held", a_table_is_live_when_no_old_result_is_held},
     {"a query goes on after the table was lost", a_query_goes_on_after_the_table_was_lost},
     {"a gap drops everything", a_gap_drops_everything},
     {"no result from before a gap is used", no_result_from_before_a_gap_is_used},
