@@ -124,6 +124,7 @@ static bool live_find_items(struct live_call *call)
         return ok && call->is_complete;
     }
     missing->pattern = read->pattern;
+    missing->once = read->once;
     call->own = missing;
     return true;
 }
@@ -190,17 +191,22 @@ static struct live_wanted_key *live_hash_keys(const struct live_schema *schema,
 static void live_begin_collecting(struct live_call *call, const struct read *read)
 {
     const struct live_table *table = call->table;
-    if (!table || !live_can_store(read) ||
-        !live_table_may_store(table, read->index, call->since_ms))
+    if (!table || !live_can_store(read))
         return;
+    if (!live_table_may_store(table, read->index, call->since_ms)) {
+        live_of(call)->budget.was_short |= live_table_is_settled(table, call->since_ms);
+        return;
+    }
     call->state = LIVE_COLLECTS;
     if (read->kind == READ_ITEMS)
         call->keys = live_hash_keys(table->schema, read);
     else if (live_schema_find(table->schema, read->index))
         call->query =
             live_query_new(table->schema, live_schema_find(table->schema, read->index), read);
-    if (!call->keys && !call->query)
+    if (!call->keys && !call->query) {
+        live_of(call)->budget.was_short = true; /* as of an index that is made later */
         live_stop_collecting(call);
+    }
 }
 
 /* False if it is not known which key the item has: then no key must pass for one without an item.
@@ -553,8 +559,9 @@ static void live_present(struct source *source, const char *name, struct source_
         live_table_present(table, out);
     if (strcmp(out->state, "live") == 0 && live_is_short(live)) {
         out->state = "full";
-        out->why = "the results of the last minute have more than a quarter of --cache-size; raise "
-                   "it, or read less";
+        out->why =
+            "some results of the last minute can't be kept: they have more than a quarter of "
+            "--cache-size, or change too often; raise it, or read less";
     }
 }
 

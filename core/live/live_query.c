@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/ascii.h"
 #include "core/item/item.h"
 
 struct live_query *live_query_new(struct live_schema *schema, const struct live_index *index,
@@ -251,4 +252,24 @@ bool live_query_patch(struct live_query *query, const struct live_image *image)
     bool ok = !failed && image->after_known && (!has || live_query_put(query, image, old));
     live_row_unref(old);
     return ok && (query->is_complete || query->count >= query->read->limit);
+}
+
+/* Other characters may be escaped. */
+static bool live_query_is_plain(struct span text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (!ascii_is_letter(text.data[i]) && !ascii_is_digit(text.data[i]) &&
+            !strchr("#-_.:@", text.data[i]))
+            return false;
+    return true;
+}
+
+struct span live_query_partition_text(const struct live_query *query)
+{
+    const struct read *read = query->read;
+    for (size_t i = 0; i < read->where_count; i++)
+        if (read->where[i].op == COND_EQ && read->where[i].value.type == VALUE_S &&
+            live_query_is_plain(read->where[i].value.bytes))
+            return read->where[i].value.bytes;
+    return span_text("");
 }
