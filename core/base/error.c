@@ -104,7 +104,7 @@ static const struct {
          "name the trusted certificates: AWS_CA_BUNDLE, or ca_bundle in the profile"},
     [ERROR_NO_TABLE] = {"no-table", ENODEV, HUMAN, "compare the map with the account: ddbfs check"},
     [ERROR_NO_STREAM] = {"no-stream", ENODEV, HUMAN,
-                         "enable the table's stream; the text has the command"},
+                         "enable a stream, or follow it again, as the text says"},
     [ERROR_NOT_STORED] = {"not-stored", ENODATA, HUMAN,
                           "use a file that has it; ddbfs check FILE shows what a file has"},
     [ERROR_REPLACED] = {"replaced", ESTALE, RETRY,

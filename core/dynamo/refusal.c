@@ -88,6 +88,8 @@ static void refusal_set_cancellation(const struct read *read, struct json reason
                   "and the permissions are right",
                   sentence, buf_text(&code), buf_text(&others));
     printable_copy(err->code, sizeof err->code, buf_span(&code), PRINTABLE_WORD);
+    if (kind == CANCELLATION_THROTTLED)
+        throttle_init(&err->throttles[err->throttle_count++], buf_span(&code), span_text(""));
     err->part = (unsigned)first + 1;
 }
 

@@ -355,7 +355,7 @@ void live_table_present(const struct live_table *table, struct source_present *o
     bool lags = table->state == LIVE_FOLLOWS && out->lag_ms > LIVE_MOST_LAG_MS;
     if (lags)
         out->state = "lags";
-    if (table->state == LIVE_FOLLOWS && live_table_is_held(table))
+    else if (table->state == LIVE_FOLLOWS && live_table_is_held(table))
         out->state = words[LIVE_BEGINS];
     out->lag_ms = live_table_most_lag_ms(table, out->lag_ms);
     if (lags || table->state != LIVE_FOLLOWS)

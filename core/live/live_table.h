@@ -80,8 +80,7 @@ void live_table_present(const struct live_table *table, struct source_present *o
 /* Whether results of a Read of INDEX (NULL: the table) that was sent at SINCE_MS may be stored: no
  * change is missing that they may lack. */
 bool live_table_may_store(const struct live_table *table, const char *index, int64_t since_ms);
-/* Whether it has been followed for so long that every result could be stored, if the history had
- * the changes of that time. */
+/* Whether every result could be stored, if the history had all changes of the last moments. */
 bool live_table_is_settled(const struct live_table *table, int64_t since_ms);
 /* Stores the response to a Read that was sent at SINCE_MS; see live_memory_store_item. The caller
  * has checked live_table_may_store. */

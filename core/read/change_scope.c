@@ -283,7 +283,7 @@ static void scope_test_clean_up(struct scope_test *test)
 enum change_verdict change_scope_test(const struct place *place, const struct place_options *names,
                                       const struct change_image *image)
 {
-    CLEAN_UP(scope_test_clean_up) struct scope_test test;
+    CLEAN_UP(scope_test_clean_up) struct scope_test test = {0};
     if (!scope_test_begin(&test, place, image))
         return test.arena.failed ? CHANGE_NO_MEMORY : CHANGE_OTHER;
     if (place->kind != PLACE_DIRECTORY)
@@ -472,7 +472,7 @@ static bool scope_write_steps(const struct place *place, const struct route *ste
 bool change_scope_write_path(const struct place *place, const struct place_options *names,
                              const struct change_image *image, struct buf *out)
 {
-    CLEAN_UP(scope_test_clean_up) struct scope_test test;
+    CLEAN_UP(scope_test_clean_up) struct scope_test test = {0};
     CLEAN_UP(buf_clean_up) struct buf path = {0}, best = {0};
     size_t least = SIZE_MAX, depth = 0;
     if (place->kind != PLACE_DIRECTORY || !scope_test_begin(&test, place, image))

@@ -376,7 +376,7 @@ static void together_take_key(void *arg, const struct key *key, const struct err
     } else if (err->kind == ERROR_NOT_FOUND) {
         together->is_left_out[i] = true;
         together->items[i].why = *err;
-        error_add(&together->items[i].why, "; this was found before the moment");
+        error_add(&together->items[i].why, "; the query ran before the moment");
     } else {
         together_fail(together, i, err);
     }

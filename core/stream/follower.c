@@ -413,16 +413,25 @@ static void follower_take_shards(struct follower *follower)
     follower->described_ms = follower->began_ms;
 }
 
-static bool follower_read_disabled(struct span description)
+/* The description of the whole stream was refused, and not a place in it. */
+static void follower_report_deletion(const struct follower *follower, struct error *err)
 {
-    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
-    return json_parse(&doc, description, JSON_STRICT, NULL) &&
-           json_string_is(json_member(json_root(&doc), "StreamStatus"), SPAN_LITERAL("DISABLED"));
+    struct error why = *err;
+    if (why.kind != ERROR_NO_STREAM || follower->step != STEP_SHARDS)
+        return;
+    error_set(err, ERROR_NO_STREAM,
+              "the stream of table %s was deleted, perhaps with its table; check the table, and "
+              "follow it again",
+              follower->table);
+    memcpy(err->code, why.code, sizeof err->code);
+    memcpy(err->request_id, why.request_id, sizeof err->request_id);
+    err->http_status = why.http_status;
 }
 
 static void follower_fail(struct follower *follower, const struct error *why)
 {
     struct error err = *why;
+    follower_report_deletion(follower, &err);
     bool is_final = why->kind == ERROR_DENIED || why->kind == ERROR_INVALID ||
                     why->kind == ERROR_NO_TABLE || why->kind == ERROR_NO_STREAM ||
                     why->kind == ERROR_NOT_STORED;
@@ -439,11 +448,32 @@ static void follower_fail(struct follower *follower, const struct error *why)
     follower_report(follower, follower->options.ops->trouble, &err);
 }
 
+static enum follow_view follower_read_view(struct span text)
+{
+    return span_is(text, "NEW_AND_OLD_IMAGES") ? VIEW_BOTH
+           : span_is(text, "NEW_IMAGE")        ? VIEW_NEW
+           : span_is(text, "OLD_IMAGE")        ? VIEW_OLD
+                                               : VIEW_KEYS;
+}
+
+/* The description of a table whose stream was disabled does not have the view. */
+static void follower_read_state(struct follower *follower, struct span description)
+{
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    CLEAN_UP(buf_clean_up) struct buf view = {0};
+    if (!json_parse(&doc, description, JSON_STRICT, NULL))
+        return;
+    struct json status = json_member(json_root(&doc), "StreamStatus");
+    follower->is_disabled = json_string_is(status, SPAN_LITERAL("DISABLED"));
+    if (json_read_string(json_member(json_root(&doc), "StreamViewType"), &view))
+        follower->view = follower_read_view(buf_span(&view));
+}
+
 static void follower_on_shards(struct follower *follower, const struct page *page)
 {
     struct error err;
     bool more = page->more;
-    follower->is_disabled = follower_read_disabled(page->description);
+    follower_read_state(follower, page->description);
     for (size_t i = 0; i < page->item_count; i++)
         if (!follower_add_shard(follower, page->items[i], &err)) {
             follower_fail(follower, &err);
@@ -457,14 +487,6 @@ static void follower_on_shards(struct follower *follower, const struct page *pag
     follower_take_shards(follower);
     follower_describe_in(follower, follower_rest_ms(follower));
     follower_continue(follower);
-}
-
-static enum follow_view follower_read_view(struct span text)
-{
-    return span_is(text, "NEW_AND_OLD_IMAGES") ? VIEW_BOTH
-           : span_is(text, "NEW_IMAGE")        ? VIEW_NEW
-           : span_is(text, "OLD_IMAGE")        ? VIEW_OLD
-                                               : VIEW_KEYS;
 }
 
 static void follower_refuse_table(struct follower *follower, bool had_stream)
@@ -496,7 +518,8 @@ static void follower_on_table(struct follower *follower, const struct page *page
 {
     const struct table_info *info = page->table;
     struct error err;
-    if (!info->stream_enabled || info->stream_arn.size == 0) {
+    bool has_past = info->stream_arn.size > 0 && follower->options.from != FOLLOW_NOW;
+    if (!info->stream_enabled && !has_past) {
         follower_refuse_table(follower, info->stream_arn.size > 0);
         return;
     }

@@ -213,6 +213,23 @@ static bool option_set_moment(struct options *options, const char *value)
     return options->moment.known;
 }
 
+/* insert,modify,remove,expired. */
+static bool option_set_kind(struct options *options, const char *value)
+{
+    static const char *const words[] = {"insert", "modify", "remove", "expired"};
+    for (const char *at = value;; at++) {
+        size_t size = strcspn(at, ","), i = 0;
+        while (i < 4 && !span_is(span_of(at, size), words[i]))
+            i++;
+        if (i == 4)
+            return false;
+        options->kinds |= 1u << i;
+        at += size;
+        if (*at == '\0')
+            return true;
+    }
+}
+
 /* A stream has the changes of the last 24 hours. */
 enum { SINCE_MOST_HOURS = 24 };
 
@@ -353,6 +370,12 @@ const struct option option_table[] = {
      NUMBER(limit, 100000000),
      .commands = "tail",
      .help = "end after N changes"},
+    {.name = "kind",
+     .argument = "KINDS",
+     .takes = "insert, modify, remove or expired, or several with commas",
+     .set = option_set_kind,
+     .commands = "tail",
+     .help = "only changes of these kinds: insert, modify, remove, or expired alone"},
     {.name = "since",
      .argument = "TIME",
      .takes = "a time of the last 24 hours: 90s, 30m or 2h ago, or such as 2026-11-19T10:15",

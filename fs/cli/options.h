@@ -81,6 +81,8 @@ enum {
     OPTIONS_INDENT = 28, /* of its left side */
 };
 
+enum { TAIL_KIND_EXPIRED = 1u << 3 };
+
 struct options {
     const char *given[OPTIONS_MOST]; /* by row: the value, "" of a flag; NULL: not given */
     const char *map;
@@ -113,6 +115,7 @@ struct options {
     uint64_t cache_bytes;
     int64_t timeout_ms;
     int64_t parallel_ms;     /* listings with pages this slow are read in ranges; -1: none */
+    unsigned kinds;          /* of `tail`: 1 << enum change_kind, TAIL_KIND_EXPIRED; 0: all */
     int64_t stale_ms;        /* 0: expired results are never shown */
     uint32_t sample;         /* items of each path */
     uint32_t sample_records; /* of `map`: items of each table; 0: none */

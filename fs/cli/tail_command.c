@@ -110,7 +110,6 @@ static void tail_follow(struct tail_run *run)
 {
     struct tail *tail = &run->tail;
     struct app *app = tail->app;
-    app_note(app, LOG_LEVEL_WARNING, NULL, FOLLOW_TWO_READERS);
     run->began_ms = run->told_ms = loop_now_ms(app->loop);
     run->timer = loop_add_timer(app->loop, TAIL_TICK_MS, tail_on_second, run);
     run->output = loop_add_io(app->loop, STDOUT_FILENO, 0, tail_on_output, run);

@@ -12,7 +12,7 @@
 #include "fs/cli/tail_items.h"
 
 /* A failure that lasts is reported once in this time. */
-enum { TAIL_TROUBLE_EACH_MS = 60 * 1000 };
+enum { TAIL_TROUBLE_EACH_MS = 60 * 1000, TAIL_LOOK_EACH_MS = 50 };
 
 /* The directories of a table: in the map, and in tables/. */
 enum { HOME_OF_MAP, HOME_OF_NAME, TAIL_HOMES };
@@ -40,6 +40,8 @@ struct tail_table {
     } homes[TAIL_HOMES];
     bool is_described; /* the images of the stream were compared with the options */
     bool has_ended;
+    struct error end;          /* with a kind: the end comes behind the changes of ITEMS */
+    struct loop_timer *ending; /* until that is looked at again */
     bool is_in_trouble;
     bool has_untested;               /* a removal that --where could not test was reported */
     int64_t trouble_ms, reported_ms; /* the last failure, and the last report of one */
@@ -55,6 +57,7 @@ struct tail_change {
 static void tail_table_destroy(struct tail_table *table)
 {
     follower_destroy(table->follower);
+    loop_remove_timer(table->ending);
     tail_items_destroy(table->items);
     source_unref(table->source);
     for (struct tail_path *path = table->paths, *next; path; path = next) {
@@ -248,6 +251,18 @@ void tail_tables_check(struct tail *tail)
 }
 
 /* The command for people has the options of the environment. */
+/* Without memory for the timer the command ends at once, with the error. */
+static void tail_table_end_in_turn(void *arg)
+{
+    struct tail_table *table = arg;
+    table->ending = NULL;
+    if (table->items && !tail_items_are_empty(table->items))
+        table->ending = loop_add_timer(table->tail->app->loop, TAIL_LOOK_EACH_MS,
+                                       tail_table_end_in_turn, table);
+    if (!table->ending)
+        tail_table_end(table, &table->end);
+}
+
 static void tail_table_take_end(void *arg, const struct error *why)
 {
     struct tail_table *table = arg;
@@ -255,7 +270,8 @@ static void tail_table_take_end(void *arg, const struct error *why)
     struct error err = *why;
     sources_describe(table->tail->app->sources, table->paths->place, &options);
     follow_add_options(&err, buf_text(&options));
-    tail_table_end(table, &err);
+    table->end = err;
+    tail_table_end_in_turn(table);
 }
 
 /* Changes. */
@@ -395,7 +411,7 @@ static void tail_write_path(const struct tail_table *table, const struct tail_pa
     struct change_image after = tail_image(turn, true), before = tail_image(turn, false);
     const struct change_image *image = json_present(after.item) ? &after : &before;
     bool is_short = tail->path_count == 1 && !tail->app->options->json;
-    if (!has_left && path->place->kind == PLACE_RECORD) {
+    if (!has_left && path->place->kind != PLACE_DIRECTORY) {
         buf_add_text(out, path->text);
     } else if (!has_left && change_scope_write_path(path->place, names, image, &name)) {
         bool slash = span_ends(span_text(path->text), SPAN_LITERAL("/"));
@@ -482,6 +498,14 @@ static void tail_table_print(struct tail_table *table, const struct tail_change 
     loop_stop(tail->app->loop);
 }
 
+/* --kind. */
+static bool tail_is_of_kind(const struct tail *tail, const struct change *change)
+{
+    unsigned kinds = tail->app->options->kinds;
+    unsigned own = 1u << change->kind | (change->is_expired ? TAIL_KIND_EXPIRED : 0);
+    return kinds == 0 || (kinds & own) != 0;
+}
+
 /* Whether the item has to be read: its new image is wanted, and some path may show it. */
 static bool tail_table_wants(const struct tail_table *table, const struct change *change)
 {
@@ -503,6 +527,8 @@ static void tail_table_take_changes(void *arg, const struct change *changes, siz
     bool follows = tail_table_describe(table);
     for (size_t i = 0; i < count && follows && !table->has_ended && !table->tail->is_over; i++) {
         const struct tail_change turn = {.change = &changes[i]};
+        if (!tail_is_of_kind(table->tail, &changes[i]))
+            continue;
         bool is_wanted = tail_table_wants(table, &changes[i]);
         if (table->items && (is_wanted || !tail_items_are_empty(table->items)))
             tail_items_add(table->items, &changes[i], is_wanted);
@@ -513,7 +539,11 @@ static void tail_table_take_changes(void *arg, const struct change *changes, siz
 
 static void tail_table_take_covered(void *arg)
 {
-    tail_table_describe(arg);
+    struct tail_table *table = arg;
+    if (!table->tail->has_warned)
+        app_note(table->tail->app, LOG_LEVEL_WARNING, NULL, FOLLOW_TWO_READERS);
+    table->tail->has_warned = true;
+    tail_table_describe(table);
 }
 
 static void tail_table_take_turn(void *arg, const struct change *change, struct json item,

@@ -19,6 +19,7 @@ struct tail {
     struct list tables; /* of struct tail_table, owned */
     size_t open;        /* of these: not ended */
     bool is_over;       /* all that was wanted is printed, or standard output is closed */
+    bool has_warned;    /* of the two readers of a shard */
 };
 
 struct tail_table;

@@ -636,6 +636,13 @@ def changes_of_the_past_are_printed(bench):
     assert "--since takes a time of the last 24 hours" in refused.stderr
 
 
+@effect_of("--kind")
+def changes_of_one_kind_are_printed(bench):
+    assert tail_of_a_stream(bench, "--oldest", "--kind", "modify,insert") == 'INSERT items/box/one   +note: "n"'
+    refused = bench.ddbfs("tail", "--kind", "insert,", "/prod/jobs", expect=2)
+    assert "--kind takes insert, modify, remove or expired" in refused.stderr
+
+
 @effect_of("--oldest")
 def all_changes_of_the_stream_are_printed(bench):
     assert tail_of_a_stream(bench, "--oldest") == 'INSERT items/box/one   +note: "n"'
