@@ -186,9 +186,10 @@ static void account_on_charge(struct payer *payer, const struct expense *expense
     account->failures += expense->end != EXPENSE_ANSWERED ? expense->requests : 0;
     spent_add(&account->spent, &expense->spent);
     limits_charge(account->group, expense->spent.units + expense->expected);
-    limits_charge_search(account->group,
-                         expense->spent.search_bytes +
-                             (double)expense->spent.unstated_searches * SEARCH_LEAST_BYTES);
+    if (strcmp(expense->operation, "SearchVectors") == 0)
+        limits_charge_search(account->group,
+                             expense->spent.search_bytes +
+                                 (double)expense->spent.unstated_searches * SEARCH_LEAST_BYTES);
     usage_add_expense(account->mount->usage, span_text(account->process.program), expense);
 }
 

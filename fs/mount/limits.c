@@ -20,6 +20,7 @@ struct limits_group {
     double units;    /* read, or possibly read */
     double reserved; /* for requests under way */
     double searched; /* bytes of searches */
+    double allowed;  /* the fewest bytes of searches under way */
     uint64_t refused;
     bool by_second; /* which limit refused last */
     unsigned references;
@@ -31,6 +32,7 @@ struct limits {
     double units;     /* read in it; the excess is owed by the next */
     double reserved;  /* for requests under way */
     double searched;  /* bytes of searches in it, likewise */
+    double allowed;   /* the fewest bytes of searches that were allowed in it, and are under way */
     struct limits_stats stats;
     struct list held;   /* of struct payer_turn, borrowed: requests that wait */
     struct list groups; /* of struct limits_group, owned; the latest request first */
@@ -135,6 +137,8 @@ static void limits_advance(struct limits *limits)
     limits->units = limits->units > paid ? limits->units - paid : 0;
     paid = limits->stats.search_per_second * (double)seconds;
     limits->searched = limits->searched > paid ? limits->searched - paid : 0;
+    if (seconds > 0)
+        limits->allowed = 0;
 }
 
 static double limits_left_of_second(struct limits *limits)
@@ -257,10 +261,13 @@ bool limits_allow_search(struct limits_group *group, struct error *err)
     double own = stats->per_process * LIMITS_BYTES_PER_RCU, second = stats->search_per_second;
     CLEAN_UP(buf_clean_up) struct buf most = {0};
     limits_advance(limits);
-    bool by_process = own > 0 && own - group->searched < SEARCH_LEAST_BYTES;
-    bool by_second = second > 0 && second - limits->searched < SEARCH_LEAST_BYTES;
-    if (!by_process && !by_second)
+    bool by_process = own > 0 && own - group->searched - group->allowed < SEARCH_LEAST_BYTES;
+    bool by_second = second > 0 && second - limits->searched - limits->allowed < SEARCH_LEAST_BYTES;
+    if (!by_process && !by_second) {
+        group->allowed += SEARCH_LEAST_BYTES;
+        limits->allowed += SEARCH_LEAST_BYTES;
         return true;
+    }
     group->by_second = !by_process;
     decimal_write(by_process ? own : second, &most);
     if (by_process)
@@ -282,8 +289,10 @@ void limits_charge_search(struct limits_group *group, double bytes)
 {
     struct limits *limits = group->limits;
     double most = limits->stats.search_per_second * (1 + OWED_SECONDS);
-    group->searched += bytes;
     limits_advance(limits);
+    group->allowed -= group->allowed > 0 ? SEARCH_LEAST_BYTES : 0;
+    limits->allowed -= limits->allowed > 0 ? SEARCH_LEAST_BYTES : 0;
+    group->searched += bytes;
     limits->searched += bytes;
     if (limits->searched > most)
         limits->searched = most;

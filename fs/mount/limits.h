@@ -44,11 +44,11 @@ enum payer_word limits_reserve(struct limits_group *group, double least, double 
 void limits_refund(struct limits_group *group, double units);
 /* The group has read UNITS. */
 void limits_charge(struct limits_group *group, double units);
-/* Whether the fewest bytes of a search are left; else ERR is filled. The bytes of a search are
- * known only afterwards: it may exceed a limit, and so may those that are sent at the same time.
- * The excess is owed. */
+/* Whether the fewest bytes of a search are left, which are set aside until it is charged or the
+ * second is over; else ERR is filled. The bytes of a search are known only afterwards: it may
+ * exceed a limit. The excess is owed. */
 bool limits_allow_search(struct limits_group *group, struct error *err);
-/* Searches of the group have consumed BYTES. */
+/* A search of the group has consumed BYTES. */
 void limits_charge_search(struct limits_group *group, double bytes);
 /* Moves a reservation of FROM to TO. */
 void limits_pass(struct limits_group *from, struct limits_group *to, double units);

@@ -473,6 +473,25 @@ static void searches_have_the_bytes_of_the_rcu(void)
     close_scene(&scene);
 }
 
+static void searches_under_way_count(void)
+{
+    struct scene scene;
+    virtual_clock_init(&scene.clock, 0);
+    scene.limits = limits_new(&scene.clock.clock, 0, 0, 2048);
+    CHECK(scene.limits);
+    struct limits_group *one = join(&scene, 7, 1), *other = join(&scene, 8, 1);
+    check_search(one, ERROR_NONE);
+    check_search(other, ERROR_NONE);
+    check_search(one, ERROR_TOO_FAST);
+    limits_charge_search(one, 0); /* it failed */
+    check_search(other, ERROR_NONE);
+    virtual_clock_pass(&scene.clock, 1000);
+    check_search(one, ERROR_NONE);
+    limits_leave(one);
+    limits_leave(other);
+    close_scene(&scene);
+}
+
 static void searches_have_a_limit_of_their_own(void)
 {
     struct scene scene;
@@ -495,6 +514,7 @@ static void searches_have_a_limit_of_their_own(void)
 static const struct check_test tests[] = {
     {"searches have the bytes of the RCU", searches_have_the_bytes_of_the_rcu},
     {"searches have a limit of their own", searches_have_a_limit_of_their_own},
+    {"searches under way count", searches_under_way_count},
     {"a group may read so much in all", a_group_may_read_so_much_in_all},
     {"a request is held while others may take what is left",
      a_request_is_held_while_others_may_take_what_is_left},
