@@ -79,10 +79,10 @@ class Programs:
 class Mount:
     """A mount of its own, which starts with an empty cache; use it by `with`."""
 
-    def __init__(self, programs, environment, folder, *options):
+    def __init__(self, programs, environment, folder, *options, the_map=MAP):
         self.folder = folder
-        the_map = [] if "--no-map" in options else ["--map", str(MAP)]
-        self.command = [str(programs.ddbfs), "mount", "-f", *the_map, *options]
+        with_map = [] if "--no-map" in options else ["--map", str(the_map)]
+        self.command = [str(programs.ddbfs), "mount", "-f", *with_map, *options]
         self.environment = environment
 
     def __enter__(self):
@@ -251,8 +251,8 @@ class Stand:
     def environment(self, url, changes=None):
         return self.home.environment({"AWS_ENDPOINT_URL_DYNAMODB": url, "DDBFS_MAP": None, **(changes or {})})
 
-    def mount(self, url, *options, changes=None):
-        return Mount(self.programs, self.environment(url, changes), self.scratch / "mnt", *options)
+    def mount(self, url, *options, changes=None, the_map=MAP):
+        return Mount(self.programs, self.environment(url, changes), self.scratch / "mnt", *options, the_map=the_map)
 
     def fresh(self, count):
         """Numbers of items whose names no mount of this run has seen, within the 10,000 of "some"."""
