@@ -337,7 +337,7 @@ static int64_t live_table_most_lag_ms(const struct live_table *table, int64_t la
     int64_t now_ms = live_table_now_ms(table), most_ms = lag_ms + SOURCE_HOLD_MS;
     for (size_t i = 0; i < 2; i++) {
         const struct live_use *use = &table->uses[i];
-        if (now_ms < use->from_ms + 2 * SOURCE_HOLD_MS && now_ms - use->tip_ms > most_ms)
+        if (now_ms < use->from_ms + (int64_t)2 * SOURCE_HOLD_MS && now_ms - use->tip_ms > most_ms)
             most_ms = now_ms - use->tip_ms;
     }
     return most_ms;

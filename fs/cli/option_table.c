@@ -241,7 +241,7 @@ static bool option_set_since(struct options *options, const char *value)
     int64_t ms = *unit == 's' ? 1000 : *unit == 'm' ? 60 * 1000 : *unit == 'h' ? 3600 * 1000 : 0;
     if (value[0] >= '1' && value[0] <= '9' && ms > 0 && unit[1] == '\0') {
         options->ago_ms = (int64_t)number * ms;
-        return number <= SINCE_MOST_HOURS * 3600 &&
+        return number <= (unsigned long)SINCE_MOST_HOURS * 3600 &&
                options->ago_ms <= (int64_t)SINCE_MOST_HOURS * 3600 * 1000;
     }
     options->since = instant_parse_first(span_text(value));
