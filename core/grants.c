@@ -149,7 +149,7 @@ static void grants_grant_streams(struct granted *granted, const struct model *ta
     granted->policy->failed |= name.failed || arn.failed;
 }
 
-static void grants_grant_table(struct granted *granted, const struct model *table)
+static void grants_grant_table(struct granted *granted, const struct model *table, bool similar)
 {
     struct plan_operations needed;
     plan_find_operations(table, &needed);
@@ -162,6 +162,8 @@ static void grants_grant_table(struct granted *granted, const struct model *tabl
     for (const struct map_index *index = table->indexes; index; index = index->next)
         if (plan_queries_index(table, index))
             grants_grant(granted, DYNAMO_QUERY, table, index->name);
+    if (similar)
+        grants_grant(granted, DYNAMO_SEARCH_VECTORS, table, "*");
     grants_grant(granted, DYNAMO_DESCRIBE_TABLE, table,
                  NULL); /* the first call of a mount; check */
 }
@@ -201,7 +203,7 @@ bool grants_write(struct sources *sources, const struct map *map, const char *en
         sources_locate(sources, each, &granted.region, &granted.account);
         format_expand(&each->prefix, &values, &granted.prefix);
         for (size_t i = 0; i < map->model_count; i++) {
-            grants_grant_table(&granted, map->models[i]);
+            grants_grant_table(&granted, map->models[i], more->similar);
             if (more->live || each->live)
                 grants_grant_streams(&granted, map->models[i]);
         }

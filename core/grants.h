@@ -7,9 +7,10 @@
 
 /* Grants beside those of the map's paths. */
 struct grants_more {
-    bool tables; /* all that paths below tables/ read, of any table */
-    bool scan;   /* and Scans of these */
-    bool live;   /* the streams of the map's tables; else of environments that are live */
+    bool tables;  /* all that paths below tables/ read, of any table */
+    bool scan;    /* and Scans of these */
+    bool live;    /* the streams of the map's tables; else of environments that are live */
+    bool similar; /* searches in the vector indexes of the map's tables, which no map names */
 };
 
 /* Appends the policy of MAP, or of the one environment ENVIRONMENT (not NULL): a name that a path

@@ -235,6 +235,8 @@ static void sources_close_unused(void *arg)
             continue;
         list_remove(&opened->node);
         source_add_stats(opened->source, &sources->gone);
+        sources->gone.live.tables = sources->gone.live.late = sources->gone.live.bytes = 0;
+        sources->gone.live.lag_ms = 0;
         sources_close_one(opened);
     }
     LIST_EACH_SAFE (struct resolved_settings, resolved, &sources->retired, node) {

@@ -46,7 +46,7 @@ struct sources_following {
     size_t most_bytes; /* of the results that are stored, in each source */
     void (*charge)(void *arg, size_t more, size_t less); /* they take MORE bytes, and LESS */
     void *charge_arg;
-    struct payer *payer;   /* of the requests; borrowed, as are CHARGE_ARG and LOG */
+    struct payer *payer;   /* of the requests; borrowed, as are the arguments and LOG */
     const struct log *log; /* of what happens to streams; may be NULL */
 };
 /* For mounts: sources that are opened from now on follow streams. To be called once. */

@@ -25,8 +25,15 @@ static const char *const labels[] = {
     [AWS_SSO_OIDC] = "oidc",
     [AWS_SIGNIN] = "signin",
     [AWS_S3] = "s3",
+    [AWS_DYNAMODB_SEARCH] = "search-dynamodb",
     [AWS_DYNAMODB_STREAMS] = "streams.dynamodb",
 };
+
+/* Whether SERVICE is DynamoDB, whose hosts may have the account in their names. */
+static bool endpoint_is_dynamodb(enum aws_service service)
+{
+    return service == AWS_DYNAMODB || service == AWS_DYNAMODB_SEARCH;
+}
 
 /* DynamoDB on a developer's own machine. The region of its signatures must exist. */
 static bool endpoint_write_local(struct endpoint_parts *parts, struct buf *url, struct error *err)
@@ -53,7 +60,7 @@ static bool endpoint_check_account(const struct endpoint_parts *parts, bool *by_
     bool required = settings->account_mode == AWS_ACCOUNT_REQUIRED;
     const char *by = aws_settings_origin(settings, AWS_SETTING_ACCOUNT_MODE);
     *by_account = false;
-    if (parts->service != AWS_DYNAMODB || settings->account_mode == AWS_ACCOUNT_DISABLED)
+    if (!endpoint_is_dynamodb(parts->service) || settings->account_mode == AWS_ACCOUNT_DISABLED)
         return true;
     if (required && settings->fips)
         return error_set(
@@ -96,7 +103,8 @@ static bool endpoint_write_own(struct endpoint_parts *parts, struct buf *url, st
     const struct aws_settings *settings = parts->settings;
     const struct aws_partition *partition = parts->partition;
     bool by_account;
-    bool is_dynamos = parts->service == AWS_DYNAMODB || parts->service == AWS_DYNAMODB_STREAMS;
+    bool is_dynamos =
+        endpoint_is_dynamodb(parts->service) || parts->service == AWS_DYNAMODB_STREAMS;
     if (is_dynamos && strcmp(parts->region, "local") == 0)
         return endpoint_write_local(parts, url, err);
     if (parts->service == AWS_STS && strcmp(parts->region, "aws-global") == 0 && !settings->fips &&
@@ -125,7 +133,8 @@ static bool endpoint_write_own(struct endpoint_parts *parts, struct buf *url, st
     bool has_fips = settings->fips && (settings->dual_stack || parts->service == AWS_SIGNIN ||
                                        strcmp(partition->name, "aws-us-gov") != 0);
     if (by_account)
-        buf_printf(url, "https://%s.ddb", parts->account_id);
+        buf_printf(url, "https://%s.%sddb", parts->account_id,
+                   parts->service == AWS_DYNAMODB_SEARCH ? "search-" : "");
     else
         buf_printf(url, "https://%s%s", endpoint_label(parts), has_fips ? "-fips" : "");
     buf_printf(url, ".%s.%s", parts->region,
@@ -177,7 +186,8 @@ bool aws_endpoint_init(struct aws_endpoint *endpoint, const struct aws_settings 
         return error_set(err, ERROR_INVALID, "\"%.63s\" is no region", parts.region);
     parts.partition = aws_partition_of(parts.region);
     parts.signing_region = parts.region;
-    if (!aws_settings_url(settings, service, &configured, err))
+    enum aws_service configured_as = service == AWS_DYNAMODB_SEARCH ? AWS_DYNAMODB : service;
+    if (!aws_settings_url(settings, configured_as, &configured, err))
         return false;
     if (configured)
         buf_add_text(&url, configured);

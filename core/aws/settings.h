@@ -14,7 +14,9 @@ enum aws_service {
     AWS_SIGNIN,   /* sessions of `aws login` */
     AWS_S3,
     AWS_DYNAMODB_STREAMS,
-    AWS_SERVICES,
+    AWS_SERVICES,                       /* the number of services with an address of their own */
+    AWS_DYNAMODB_SEARCH = AWS_SERVICES, /* other hosts of DynamoDB, for SearchVectors: a configured
+                                         * address of AWS_DYNAMODB is theirs, too */
 };
 
 /* Whether the host's name contains the caller's account. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/base/printable.h"
 
@@ -31,6 +32,19 @@ void error_add(struct error *err, const char *format, ...)
     va_end(args);
     snprintf(text, sizeof text, "%s%s", err->text, more);
     printable_copy(err->text, sizeof err->text, span_text(text), "");
+}
+
+bool error_states_throttles(const struct error *err)
+{
+    return err && err->throttle_count > 0 && strcmp(err->throttles[0].reason, err->code) != 0;
+}
+
+void error_write_throttles(const struct error *err, struct buf *out)
+{
+    if (!error_states_throttles(err))
+        return;
+    for (size_t i = 0; i < err->throttle_count; i++)
+        buf_printf(out, "%s%s", i ? "," : "", err->throttles[i].reason);
 }
 
 bool error_no_memory(struct error *err)
@@ -90,7 +104,7 @@ static const struct {
          "name the trusted certificates: AWS_CA_BUNDLE, or ca_bundle in the profile"},
     [ERROR_NO_TABLE] = {"no-table", ENODEV, HUMAN, "compare the map with the account: ddbfs check"},
     [ERROR_NO_STREAM] = {"no-stream", ENODEV, HUMAN,
-                         "enable the table's stream; the text has the command"},
+                         "enable a stream, or follow it again, as the text says"},
     [ERROR_NOT_STORED] = {"not-stored", ENODATA, HUMAN,
                           "use a file that has it; ddbfs check FILE shows what a file has"},
     [ERROR_REPLACED] = {"replaced", ESTALE, RETRY,

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "core/base/throttle.h"
+
 enum error_kind {
     ERROR_NONE = 0,
     ERROR_NOT_FOUND,      /* proven: no such item, or no such name */
@@ -39,6 +41,9 @@ enum error_kind {
     ERROR_NO_MEMORY,
 };
 
+/* Of the limits of a table or an index three at most hold at the same time. */
+enum { ERROR_MOST_THROTTLES = 3 };
+
 /* Zeroed is "no error". Plain data: copy it freely. TEXT is a sentence without a final stop: what
  * failed, why, what to do. It never holds a secret or a character that a terminal acts on. */
 struct error {
@@ -52,8 +57,10 @@ struct error {
     const char *operation; /* of the request, such as "Query"; static, or NULL */
     char table[256];       /* of the request; "" without one */
     char index[256];
-    char code[64];       /* the service's error code, such as ResourceNotFoundException */
-    char request_id[64]; /* the service's request id */
+    char code[64];         /* the service's error code, such as ResourceNotFoundException */
+    char request_id[64];   /* the service's request id */
+    size_t throttle_count; /* of ERROR_THROTTLED by the service: at least one */
+    struct throttle throttles[ERROR_MOST_THROTTLES];
     char text[1400];
 };
 
@@ -66,6 +73,12 @@ bool error_set(struct error *err, enum error_kind kind, const char *format, ...)
 void error_add(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 bool error_no_memory(struct error *err);
+
+/* Whether the service stated reasons for a throttled request. Otherwise the only one is ERR's code.
+ * ERR may be NULL, as below. */
+bool error_states_throttles(const struct error *err);
+/* Appends these reasons, with commas between them. */
+void error_write_throttles(const struct error *err, struct buf *out);
 
 /* A short stable word for logs and JSON: "not-found", "denied", … */
 const char *error_word(enum error_kind kind);

@@ -161,7 +161,8 @@ static bool instant_take_days(const char **text, struct tm *date, struct tm *end
     return ok;
 }
 
-bool instant_parse_prefix(struct span text, int64_t *last_ms)
+/* FIRST_MS gets the first millisecond that the prefix TEXT includes, LAST_MS the last one. */
+static bool instant_parse_range(struct span text, int64_t *first_ms, int64_t *last_ms)
 {
     char copy[64] = {0};
     struct tm date, end;
@@ -178,9 +179,22 @@ bool instant_parse_prefix(struct span text, int64_t *last_ms)
         return false;
     if ((ms > 0 && !instant_take_zone(&rest, &zone)) || rest != copy + text.size)
         return false;
-    *last_ms = ms > 0 ? ((int64_t)timegm(&date) - zone) * 1000 + fraction + ms - 1
-                      : (int64_t)timegm(&end) * 1000 - 1;
+    *first_ms = ((int64_t)timegm(&date) - zone) * 1000 + fraction;
+    *last_ms = ms > 0 ? *first_ms + ms - 1 : (int64_t)timegm(&end) * 1000 - 1;
     return true;
+}
+
+bool instant_parse_prefix(struct span text, int64_t *last_ms)
+{
+    int64_t first_ms;
+    return instant_parse_range(text, &first_ms, last_ms);
+}
+
+struct instant instant_parse_first(struct span text)
+{
+    int64_t first_ms, last_ms;
+    bool found = instant_parse_range(text, &first_ms, &last_ms);
+    return found ? instant_of(first_ms) : (struct instant){0};
 }
 
 struct timespec instant_timespec(int64_t ms)

@@ -28,6 +28,8 @@ struct timespec instant_timespec(int64_t ms);
  * minutes or seconds. LAST_MS gets the last millisecond that the text includes, such as that of the
  * month. False if TEXT has another form. */
 bool instant_parse_prefix(struct span text, int64_t *last_ms);
+/* The first millisecond that such a text includes; unknown for a text of another form. */
+struct instant instant_parse_first(struct span text);
 
 /* Appends a time as 2026-04-16T10:15:00Z, rounded down. */
 void instant_write(struct buf *out, int64_t ms);

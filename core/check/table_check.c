@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "core/map/condition_template.h"
+#include "core/source/table_words.h"
 
 struct table_check {
     const struct model *table;
@@ -84,6 +85,10 @@ static void table_check_index(const struct table_check *check, const struct map_
         return;
     }
     snprintf(whose, sizeof whose, "index %s of %s", mine->name, check->name);
+    CLEAN_UP(buf_clean_up) struct buf unready = {0};
+    table_words_write_unready(info, &unready);
+    if (unready.size > 0)
+        table_check_report(check, mine->line, "%s %s", whose, buf_text(&unready));
     size_t live_count = table_check_side(check, mine->line, whose, false, mine->partition,
                                          mine->partition_count, &info->keys);
     if (mine->partition_count < live_count)

@@ -486,7 +486,7 @@ static void equal_command_write_get(const struct equal_command *command, const c
         how.sift = buf_text(&sift);
     if (plan->kind == PLAN_LIST) {
         how.choose = ".[]";
-    } else if (plan->attribute.size || sift.size) {
+    } else if (plan->attribute.size || sift.size || plan->search) {
         buf_add_text(&choose, ".[0] // empty");
         if (plan->attribute.size)
             equal_command_write_bare(&choose, plan->attribute);
@@ -497,7 +497,8 @@ static void equal_command_write_get(const struct equal_command *command, const c
     out->failed = out->failed || sift.failed || choose.failed;
 }
 
-void equal_command_write(const struct equal_command *command, struct buf *out)
+/* The command for the item, or for the listing. */
+static void equal_command_write_steps(const struct equal_command *command, struct buf *out)
 {
     const struct plan *plan = command->plan;
     if (plan->kind == PLAN_KEY) {
@@ -515,6 +516,21 @@ void equal_command_write(const struct equal_command *command, struct buf *out)
         buf_printf(out, " | head -n %lu", (unsigned long)plan->selection->limit);
     if (plan->counts)
         buf_add_text(out, " | wc -l");
+}
+
+void equal_command_write(const struct equal_command *command, struct buf *out)
+{
+    const struct plan *plan = command->plan;
+    if (!plan->search) {
+        equal_command_write_steps(command, out);
+        return;
+    }
+    struct source_command how = {
+        .options = command->options, .item = "\"$item\"", .choose = ".[]", .flags = "-c"};
+    buf_add_text(out, "item=$(");
+    equal_command_write_steps(command, out);
+    buf_add_text(out, ") && ");
+    command->source->write_command(plan->search, &how, out);
 }
 
 /* Appends the jq filter from an element of the responses to the output of COMMAND. */

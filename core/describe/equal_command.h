@@ -18,7 +18,8 @@ struct equal_command {
 
 /* Appends it. All is borrowed. The command prints an item in its typed form, a listing as one item
  * a line or as their number, an attribute bare, and nothing for a file that does not exist. For a
- * shortened name it prints each item that the name can mean. */
+ * shortened name it prints each item that the name can mean, and for similar items each result: its
+ * key and its score. */
 void equal_command_write(const struct equal_command *command, struct buf *out);
 
 /* Appends the command of COUNT files that items of READ, a READ_TOGETHER, make: each prints what

@@ -6,6 +6,7 @@
 #include "core/base/crypto.h"
 #include "core/base/instant.h"
 #include "core/describe/equal_command.h"
+#include "core/describe/follow_words.h"
 #include "core/describe/price.h"
 #include "core/describe/readme.h"
 #include "core/json/writer.h"
@@ -14,6 +15,7 @@
 #include "core/read/links.h"
 #include "core/read/moments.h"
 #include "core/read/near_miss.h"
+#include "core/read/similar.h"
 
 /* How a place is read. */
 struct explanation {
@@ -60,11 +62,14 @@ static bool explain_init(struct explanation *explanation, const struct tree *tre
     return explanation->own || error_no_memory(err);
 }
 
+enum { EXPLAIN_STEPS = 4 };
+
 /* The texts that all forms show. An empty one is left out. */
 struct explain_words {
-    struct buf steps[2];
+    struct buf steps[EXPLAIN_STEPS];
     size_t step_count;
     struct buf cost, exception, bound;
+    struct buf searched;           /* the bytes of a search */
     struct buf paid, rcu, dollars; /* as text, and as JSON */
     struct buf command;
     struct buf hint;              /* about the path's values */
@@ -76,12 +81,14 @@ struct explain_words {
 
 static void explain_words_clean_up(struct explain_words *words)
 {
-    struct buf *all[] = {&words->steps[0], &words->steps[1], &words->cost,   &words->exception,
-                         &words->bound,    &words->paid,     &words->rcu,    &words->dollars,
-                         &words->command,  &words->hint,     &words->target, &words->of_target,
-                         &words->of_way,   &words->filter,   &words->origin};
+    struct buf *all[] = {&words->cost,   &words->exception, &words->bound,   &words->paid,
+                         &words->rcu,    &words->dollars,   &words->command, &words->hint,
+                         &words->target, &words->of_target, &words->of_way,  &words->filter,
+                         &words->origin, &words->searched};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         buf_clean_up(all[i]);
+    for (size_t i = 0; i < EXPLAIN_STEPS; i++)
+        buf_clean_up(&words->steps[i]);
 }
 
 /* Appends READ, as words and as a command behind those before. */
@@ -101,6 +108,18 @@ static void explain_add_read(struct explain_words *words, const struct source_op
     step->failed = step->failed || !read || where.failed;
 }
 
+/* The requests of a follower before the first change. */
+static void explain_add_follower(struct explain_words *words, const struct source_ops *source,
+                                 const struct place *place, struct span options)
+{
+    struct read *table = read_new(READ_TABLE, place->table_name, NULL);
+    struct read *stream = fact_read(FACT_STREAM, 0, place->table_name, NULL);
+    explain_add_read(words, source, table, options, NULL);
+    explain_add_read(words, source, stream, options, NULL);
+    read_destroy(table);
+    read_destroy(stream);
+}
+
 /* Of a place without a plan. */
 static void explain_add_table_reads(struct explain_words *words, const struct tree *tree,
                                     const struct place *place, bool scans)
@@ -108,8 +127,10 @@ static void explain_add_table_reads(struct explain_words *words, const struct tr
     CLEAN_UP(buf_clean_up) struct buf options = {0};
     const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
     words->command.failed |= options.failed;
+    if (place->kind == PLACE_CHANGES)
+        explain_add_follower(words, source, place, buf_span(&options));
     for (size_t i = 0; place->kind == PLACE_FACT && i < fact_read_count(place->fact); i++) {
-        struct read *read = fact_read(place->fact, i, place->table_name);
+        struct read *read = fact_read(place->fact, i, place->table_name, place->table->arn);
         explain_add_read(words, source, read, buf_span(&options), NULL);
         read_destroy(read);
     }
@@ -141,6 +162,26 @@ static void explain_add_selection(struct explain_words *words, const struct plan
         buf_printf(last, ", at most %lu", (unsigned long)selection->limit);
 }
 
+/* Adds the search, and the items that it finds. False when memory ran out. */
+static bool explain_add_search(struct explain_words *words, const struct plan *plan,
+                               const struct source_ops *source)
+{
+    if (!plan->search)
+        return true;
+    source->write_words(plan->search, KEYS_OF_READ, &words->steps[words->step_count++]);
+    if (plan->found == PLAN_FOUND_NONE)
+        return true;
+    struct read *items = read_new(READ_ITEMS, plan->table_name, NULL);
+    if (!items)
+        return false;
+    bool one = plan->found == PLAN_FOUND_ONE;
+    struct buf *step = &words->steps[words->step_count++];
+    source->write_words(items, one ? KEY_FROM_ANSWER : KEYS_FROM_ANSWER, step);
+    buf_add_text(step, one ? "" : ", for contents and sizes");
+    read_destroy(items);
+    return true;
+}
+
 static void explain_add_plan(struct explain_words *words, const struct tree *tree,
                              const struct place *place, const struct explanation *explanation)
 {
@@ -162,6 +203,7 @@ static void explain_add_plan(struct explain_words *words, const struct tree *tre
                                               : ", for contents and sizes");
     }
     explain_add_selection(words, plan);
+    words->command.failed |= !explain_add_search(words, plan, source);
     struct equal_command command = {
         .plan = plan,
         .items = explanation->items,
@@ -210,11 +252,16 @@ static bool explain_find_words(struct explain_words *words, const struct tree *t
     double dollars = place->environment ? place->environment->price : MAP_PRICE;
     cost_write(cost, &words->cost);
     cost_write_exception(cost, &words->exception);
+    cost_write_search(cost, &words->searched);
     cost_write_json(cost, &words->bound);
     cost_write_rcu(cost, dollars, &words->paid);
     cost_write_rcu_json(cost, &words->rcu);
     cost_write_dollars_json(cost, dollars, &words->dollars);
     near_miss_write(place, &words->hint);
+    if (place->kind == PLACE_CHANGES) {
+        buf_add_text(&words->hint, "while the file is open, further requests are sent: ");
+        follow_write_cost(&words->hint);
+    }
     if (place->kind == PLACE_LINK) {
         links_write(place, &tree->names, &words->target);
         if (!cost->is_free)
@@ -235,11 +282,17 @@ static bool explain_find_words(struct explain_words *words, const struct tree *t
                    "%sthe recording may lack this: explain reads nothing, and only paths that "
                    "were read are in it",
                    words->hint.size > 0 ? "; " : "");
-    return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
-           !words->exception.failed && !words->bound.failed && !words->command.failed &&
-           !words->paid.failed && !words->rcu.failed && !words->dollars.failed &&
-           !words->hint.failed && !words->filter.failed && !words->target.failed &&
-           !words->of_target.failed && !words->of_way.failed && !words->origin.failed;
+    if (price->plan && price->plan->search && !place->is_snapshot)
+        buf_printf(&words->hint, "%sonly an AWS CLI of August 2026 or later knows search-vectors",
+                   words->hint.size > 0 ? "; " : "");
+    for (size_t i = 0; i < EXPLAIN_STEPS; i++)
+        if (words->steps[i].failed)
+            return false;
+    return !words->cost.failed && !words->searched.failed && !words->exception.failed &&
+           !words->bound.failed && !words->command.failed && !words->paid.failed &&
+           !words->rcu.failed && !words->dollars.failed && !words->hint.failed &&
+           !words->filter.failed && !words->target.failed && !words->of_target.failed &&
+           !words->of_way.failed && !words->origin.failed;
 }
 
 static void explain_write_line(struct buf *out, const char *head, const struct buf *text)
@@ -274,9 +327,11 @@ static void explain_write_text(struct buf *out, const struct place *place,
     explain_write_line(out, "       of these for the links on the way: ", &words->of_way);
     explain_write_line(out, "       ", &words->exception);
     explain_write_line(out, "       ", &words->paid);
+    explain_write_line(out, "       ", &words->searched);
     /* Less may be shown, or sent, than is charged. */
     bool shows_less = price->cost.filters || (plan && (plan->attribute.size > 0 || plan->counts));
-    if (words->step_count && place->kind != PLACE_FACT && !price->cost.is_free)
+    bool reads_items = place->kind != PLACE_FACT && place->kind != PLACE_CHANGES;
+    if (words->step_count && reads_items && !price->cost.is_free)
         buf_printf(out, "       %s RCU for each started 4 KB that is read%s\n",
                    price->cost.consistent ? "1" : "0.5",
                    shows_less ? ", whether it is shown or not" : "");
@@ -374,6 +429,29 @@ static void explain_add_time(struct json_writer *json, const char *name, int64_t
     explain_add_member(json, name, &when);
 }
 
+/* Adds the requests that were throttled before the response, by reason; nothing if none were. */
+static void explain_add_throttles(struct json_writer *json, const struct throttles *throttles)
+{
+    const struct throttle *each;
+    uint64_t requests;
+    if (!throttles)
+        return;
+    json_writer_begin_array(json, "throttled", JSON_LINES);
+    for (size_t i = 0; (each = throttles_at(throttles, i, &requests)); i++) {
+        CLEAN_UP(buf_clean_up) struct buf words = {0};
+        if (throttle_is_known(each))
+            throttle_write_words(each, &words);
+        json_writer_begin_object(json, NULL, JSON_SPACED);
+        json_writer_add_integer(json, "requests", (int64_t)requests);
+        json_writer_add_text(json, "reason", each->reason);
+        if (each->resource[0])
+            json_writer_add_text(json, "resource", each->resource);
+        explain_add_member(json, "why", &words);
+        json_writer_end(json);
+    }
+    json_writer_end(json);
+}
+
 /* How fresh results of TABLE are, if its stream is followed. */
 static void explain_add_present(struct json_writer *json, const struct tree *tree,
                                 const struct place *place, const char *table)
@@ -393,7 +471,7 @@ static void explain_add_present(struct json_writer *json, const struct tree *tre
 }
 
 static bool explain_write_item_info(const struct tree *tree, const struct place *place,
-                                    const struct record *record, double found_units,
+                                    const struct record *record, const struct tree_found *found,
                                     const struct error *stale, struct buf *out)
 {
     CLEAN_UP(explain_clean_up) struct explanation explanation = {0};
@@ -427,12 +505,16 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
     explain_add_time(&json, "fetched", origin->fetched_wall_ms);
     json_writer_add_integer(&json, "age_ms", age_ms);
     explain_add_present(&json, tree, place, plan->table_name);
-    bool is_known = origin->capacity >= 0 && found_units >= 0;
-    const struct spent spent = {is_known ? origin->capacity + found_units : 0, origin->doubted};
+    bool is_known = origin->capacity >= 0 && found->units >= 0;
+    const struct spent spent = {.units = is_known ? origin->capacity + found->units : 0,
+                                .doubted = origin->doubted};
     if (is_known || origin->doubted > 0)
         spent_write_members(&spent, "capacity", &json);
     else
         json_writer_add_null(&json, "capacity");
+    CLEAN_UP(throttles_clean_up) struct throttles *throttled = throttles_ref(found->throttled);
+    throttles_join(&throttled, origin->throttled);
+    explain_add_throttles(&json, throttled);
     digest_hex(&digest, version.bytes, VERSION_SIZE);
     explain_add_member(&json, "version", &digest);
     if (!place->is_snapshot)
@@ -467,6 +549,61 @@ static bool explain_write_deletion_info(const struct tree *tree, const struct pl
                          "the item exists at the moment before this one, and not at this one");
     explain_add_steps(&json, &words);
     explain_add_source(&json, place, &words);
+    json_writer_end(&json);
+    buf_add_char(out, '\n');
+    return !out->failed;
+}
+
+/* @info of similar items. */
+
+static void explain_add_results(struct json_writer *json, const struct tree *tree,
+                                const struct place *place, const struct similar_result *result)
+{
+    json_writer_begin_array(json, "results", JSON_LINES);
+    for (size_t i = 0; i < result->count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        similar_write_name(place, &tree->names, i + 1, &result->hits[i], &name);
+        json_writer_begin_object(json, NULL, JSON_SPACED);
+        explain_add_member(json, "name", &name);
+        json_writer_add_raw(json, "score", result->hits[i].score);
+        json_writer_end(json);
+    }
+    json_writer_end(json);
+}
+
+static bool explain_write_similar_info(const struct tree *tree, const struct place *place,
+                                       const struct similar_found *found, struct buf *out)
+{
+    CLEAN_UP(explain_clean_up) struct explanation explanation = {0};
+    CLEAN_UP(explain_words_clean_up) struct explain_words words = {0};
+    const struct similar_result *result = found->result;
+    const struct map_vector *vector = place->vector;
+    struct clock *clock = loop_clock(tree->loop);
+    if (!explain_init(&explanation, tree, place, NULL) ||
+        !explain_find_words(&words, tree, place, &explanation))
+        return false;
+    struct json_writer json = json_writer_to(out);
+    json_writer_begin_object(&json, NULL, JSON_LINES);
+    json_writer_add_text(&json, "table", explanation.price.plan->table_name);
+    json_writer_add_text(&json, "index", vector->name);
+    json_writer_add_text(&json, "vector", vector->attribute);
+    json_writer_add_integer(&json, "dimensions", vector->dimensions);
+    json_writer_add_text(&json, "distance", vector->distance);
+    json_writer_add_text(&json, "nearest",
+                         strcmp(vector->distance, DISTANCE_DOT_PRODUCT) == 0 ? "greatest score"
+                                                                             : "least score");
+    if (vector->partition)
+        json_writer_add_text(&json, "partition", vector->partition);
+    explain_add_steps(&json, &words);
+    json_writer_add_string(&json, "cost", buf_span(&words.cost));
+    explain_add_source(&json, place, &words);
+    explain_add_results(&json, tree, place, result);
+    json_writer_add_integer(&json, "requests", result->requests);
+    spent_write_members(&result->spent, "capacity", &json);
+    explain_add_time(&json, "fetched", result->origin.fetched_wall_ms);
+    json_writer_add_integer(&json, "age_ms", clock->now_ms(clock) - result->origin.fetched_ms);
+    if (!place->is_snapshot)
+        json_writer_add_text(&json, "request_id", result->origin.request_id);
     json_writer_end(&json);
     buf_add_char(out, '\n');
     return !out->failed;
@@ -574,6 +711,7 @@ static bool explain_write_list_info(const struct tree *tree, const struct place 
     json_writer_add_integer(&json, "pages", stats.pages);
     json_writer_add_integer(&json, "requests", stats.requests);
     spent_write_members(&stats.spent, "capacity", &json);
+    explain_add_throttles(&json, stats.throttled);
     explain_add_time(&json, "fetched", stats.age.since_wall_ms);
     json_writer_add_integer(&json, "age_ms", clock->now_ms(clock) - stats.age.since_ms);
     json_writer_add_integer(&json, "took_ms", stats.age.took_ms);
@@ -587,5 +725,6 @@ const struct tree_texts describe_texts = {
     .write_readme = readme_write,
     .write_item_info = explain_write_item_info,
     .write_deletion_info = explain_write_deletion_info,
+    .write_similar_info = explain_write_similar_info,
     .write_list_info = explain_write_list_info,
 };

@@ -40,10 +40,12 @@ static bool price_sum(struct price *price, const struct place *place,
         for (const struct map_environment *each = place->map->environments; each; each = each->next)
             price->cost.tables |= !format_is_literal(&each->name);
     price->cost.tables |= place->kind == PLACE_TABLES;
-    price->cost.described = place->table_name != NULL;
+    price->cost.described = place->table_name || place->kind >= PLACE_SIMILAR;
     /* The schema is part of the description. */
     if (place->kind == PLACE_FACT && place->fact != FACT_SCHEMA)
         price->cost.requests = (unsigned)fact_read_count(place->fact);
+    if (place->kind == PLACE_CHANGES) /* the table, and the first shards; explain has the rest */
+        price->cost.requests = 2;
     bool scans = place->kind == PLACE_DIRECTORY && names->scan && place_key_step(place);
     if (scans && !place->is_snapshot) {
         price->cost.scans = KEY_SCAN_SEGMENTS;

@@ -11,6 +11,8 @@
 #include "core/map/listable.h"
 #include "core/name/names.h"
 #include "core/read/moments.h"
+#include "core/source/table_description.h"
+#include "core/source/table_words.h"
 
 /* In DIR@table. */
 static const char README_COLUMNS[] =
@@ -44,6 +46,40 @@ static const char README_HISTORY[] =
     "none. The time of the change itself is not known.\n\n"
     "An empty file is a deletion: the item exists at the moment before, and not at this one.\n"
     "TIME@info and TIME@typed open, too.\n";
+
+/* In ITEM@similar. */
+static const char README_SIMILAR[] =
+    "The items whose vectors are nearest to this item's own, the nearest first, as the service\n"
+    "orders them; the item itself is among them. A name begins with the rank. The directory N/,\n"
+    "a number from 1 to 100, has N of them.\n\n"
+    "ITEM@similar@jsonl, @csv and @table have the items with @rank, @score and @distance. Of\n"
+    "COSINE and EUCLIDEAN the least score is the nearest, of DOT_PRODUCT the greatest.\n"
+    "ITEM@similar@info has the scores and the cost, which is in bytes.\n";
+
+/* In by/INDEX of a vector index. */
+static void readme_write_vector(const struct place *directory, struct buf *out)
+{
+    const struct map_vector *vector = directory->route->vector;
+    const struct model *table = directory->table;
+    buf_printf(out,
+               "%s is a vector index of %s: it has the %lu numbers in the attribute %s of each "
+               "item,\nand compares them by %s.\n",
+               vector->name, table->base_name, (unsigned long)vector->dimensions, vector->attribute,
+               vector->distance);
+    if (vector->partition)
+        buf_printf(out, "A search compares only items with the same %s.\n", vector->partition);
+    if (!model_vector_is_ready(vector))
+        buf_printf(out, "It is not ready for searches: %s%s.\n", vector->status,
+                   vector->is_backfilling ? ", backfilling" : "");
+    buf_printf(out,
+               "\nIt can't be listed: it has no keys, and answers only the question which items "
+               "are nearest to\na vector (SearchVectors). The vector of an item is such a "
+               "question:\n\n"
+               "  ITEM@similar%s%s/    the 10 items nearest to ITEM\n"
+               "  ITEM@similar%s%s/N/  the N nearest, from 1 to 100\n",
+               table->vectors->next ? ":" : "", table->vectors->next ? vector->name : "",
+               table->vectors->next ? ":" : "", table->vectors->next ? vector->name : "");
+}
 
 static void readme_write_pattern(const struct place *directory, const struct route *route,
                                  const struct map_pattern *pattern,
@@ -202,6 +238,33 @@ static void readme_write_key(const struct map_key *keys, size_t count, const cha
                    value_type_name(keys[i].type));
 }
 
+/* The table's state, from the service's own text. A snapshot's table has no state. */
+static void readme_write_state(const struct place *directory,
+                               const struct model_provider_description *description,
+                               struct buf *out)
+{
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    if (!description || directory->is_snapshot)
+        return;
+    if (description->text.size == 0) {
+        buf_add_text(out, "Its description is large: schema.json has its throughput, stream and "
+                          "replicas.\n");
+        return;
+    }
+    const struct table_info *info =
+        json_parse(&doc, description->text, JSON_STRICT, NULL)
+            ? table_description_read(json_root(&doc), &arena)
+            : NULL; /* the catalog has read the same text: only memory can be missing */
+    out->failed = out->failed || arena.failed;
+    if (!info)
+        return;
+    table_words_write_indexes(info, out);
+    table_words_write_throughput(info, out);
+    table_words_write_stream(info, out);
+    table_words_write_replicas(info, out);
+}
+
 static void readme_write_table(const struct place *directory,
                                const struct model_provider_description *description,
                                struct buf *out)
@@ -226,13 +289,21 @@ static void readme_write_table(const struct place *directory,
             buf_printf(out, ", %s", index->includes[i]);
         buf_add_text(out, ".\n");
     }
+    readme_write_state(directory, description, out);
     buf_add_text(
         out, "\nFiles beside the items have the service's own JSON:\n\n"
              "  schema.json   the table's description\n      no further request\n"
              "  ttl.json      its time to live; opens, and is not listed\n"
              "      1 request\n"
              "  backups.json  backups, and recovery to a point in time; opens, and is not listed\n"
-             "      2 requests\n\n");
+             "      2 requests\n"
+             "  exports.json  exports to S3, of the last 90 days; opens, and is not listed\n"
+             "      1 request\n"
+             "  stream.json   its stream and the shards; opens, and is not listed\n"
+             "      1 request\n\n"
+             "changes.jsonl has a line of JSON for each change of an item since it was opened:\n"
+             "`tail -f changes.jsonl` in a mount; elsewhere `ddbfs tail` with this directory. The\n"
+             "table needs a stream.\n\n");
 }
 
 /* Whether items, or listings of them, are at ROUTE or below. */
@@ -363,12 +434,16 @@ bool readme_write(const struct place *directory, const struct place_options *nam
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     if (directory->companion == COMPANION_HISTORY)
         buf_add_text(&text, README_HISTORY);
+    else if (directory->companion == COMPANION_SIMILAR)
+        buf_add_text(&text, README_SIMILAR);
     else if (directory->companion != COMPANION_NONE)
         buf_add_text(&text, README_COLUMNS);
     else if (directory->is_past && directory->at.size == 0)
         buf_add_text(&text, README_TIMES);
     else if (!directory->route)
         readme_write_above_tables(directory, names, &text);
+    else if (directory->route->vector)
+        readme_write_vector(directory, &text);
     else
         readme_write_within_table(directory, names, description, &text);
     printable_add_lines(out, buf_span(&text));

@@ -7,6 +7,7 @@
 #include "core/draft/declare.h"
 #include "core/draft/declared_views.h"
 #include "core/map/companion.h"
+#include "core/source/table_words.h"
 
 /* The table's note. */
 
@@ -54,6 +55,10 @@ static void generic_view_describe(struct buf *out, const struct table_info *info
     buf_add_text(out, ".\n");
     for (size_t i = 0; i < info->index_count; i++)
         generic_view_describe_index(out, &info->indexes[i]);
+    table_words_write_indexes(info, out);
+    if (info->stream_enabled)
+        table_words_write_stream(info, out);
+    table_words_write_replicas(info, out);
     if (info->item_count < 0) {
         buf_add_text(out, "The number of items is unknown.");
         return;
@@ -168,6 +173,8 @@ static void generic_view_declare_index(struct generic_table *to, const struct in
         index->includes[index->include_count++] = arena_text(arena, info->included[i]);
 }
 
+static void generic_view_add_vector(struct generic_table *to, const struct vector_info *info);
+
 struct declared_table *generic_view_declare_table(struct arena *arena, const char *name,
                                                   const struct table_info *info)
 {
@@ -186,8 +193,11 @@ struct declared_table *generic_view_declare_table(struct arena *arena, const cha
     CLEAN_UP(buf_clean_up) struct buf note = {0};
     generic_view_describe(&note, info);
     to.table->note = declare_text(arena, &note);
+    to.table->arn = info->arn.size ? arena_text(arena, info->arn) : NULL;
     if (!arena->failed)
         generic_view_add_paths(arena, to.table, item);
+    for (size_t i = 0; i < info->vector_count && !arena->failed; i++)
+        generic_view_add_vector(&to, &info->vectors[i]);
     return arena->failed ? NULL : to.table;
 }
 
@@ -338,8 +348,42 @@ static void generic_view_add_index_step(const struct generic_paths *paths, const
         is_free = true;
         for (const struct declared_path *each = paths->table->paths; each; each = each->next)
             is_free = is_free && !span_starts(span_text(each->path), buf_span(path));
+        struct span taken = span_from(buf_span(path), begin);
+        for (const struct map_vector *each = paths->table->vectors; each; each = each->next)
+            is_free = is_free && !span_is(span_of(taken.data, taken.size - 1), each->step);
     }
     path->failed = path->failed || step.failed;
+}
+
+/* The directory of a vector index in by/. */
+static void generic_view_add_vector(struct generic_table *to, const struct vector_info *info)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    struct arena *arena = to->arena;
+    struct map_vector *vector = arena_alloc(arena, sizeof *vector);
+    const char *name = arena_text(arena, info->name);
+    if (!vector || !name)
+        return;
+    buf_add_text(&path, "by/");
+    generic_view_add_index_step(&(struct generic_paths){.arena = arena, .table = to->table}, name,
+                                &path);
+    buf_truncate(&path, path.size > 0 ? path.size - 1 : 0); /* the slash */
+    arena->failed = arena->failed || path.failed;
+    *vector = (struct map_vector){
+        .name = name,
+        .step = arena_text(arena, span_from(buf_span(&path), sizeof "by/" - 1)),
+        .attribute = arena_text(arena, info->attribute),
+        .dimensions = (uint32_t)info->dimensions,
+        .distance = arena_text(arena, info->distance),
+        .partition = info->partition.size ? arena_text(arena, info->partition) : NULL,
+        .partition_type = info->partition_type,
+        .status = arena_text(arena, info->status),
+        .is_backfilling = info->backfilling,
+    };
+    struct map_vector **last = &to->table->vectors;
+    while (*last)
+        last = &(*last)->next;
+    *last = vector;
 }
 
 static void generic_view_add_index(struct generic_paths *paths, const struct declared_index *index)

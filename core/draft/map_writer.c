@@ -508,6 +508,8 @@ static struct json_layout *map_writer_lay_out(struct arena *arena, const struct 
         map_writer_add_text(arena, row, "endpoint", each->endpoint);
         map_writer_add_text(arena, row, "snapshot", each->snapshot);
         map_writer_add_text(arena, row, "snapshots", each->snapshots);
+        if (each->live)
+            map_writer_add_flag(arena, row, "live", true);
     }
     struct json_layout *tables = map_writer_add_object(arena, root, "tables", NULL);
     if (!tables)

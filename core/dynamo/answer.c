@@ -30,8 +30,10 @@ enum {
     MAX_NAMES = MB,
     MAX_OBJECT = 64 * KB,         /* a small object that describes a table */
     MAX_BACKUPS = MB * 3 / 2,     /* documented: 1 MB a page */
+    MAX_FOUND = 8 * MB,           /* of a search: the keys of 100 items, of 6 KB at most */
     MAX_STREAM = MB,              /* a page of 100 shards */
     MAX_CHANGES = MB + ITEM_SIZE, /* of one page, before they are written as JSON */
+    MAX_EXPORTS = MB,             /* 25 ARNs a page, and a token */
     MAX_REFUSAL = MB,
     MOST_COUNTED = MB + 1, /* of a page: no item is smaller than a byte, and one passes its end */
 };
@@ -52,12 +54,16 @@ size_t answer_limit(const struct sent_request *sent)
     case DYNAMO_QUERY:
     case DYNAMO_SCAN:
         return (size_t)(MB + ITEM_SIZE) * MOST_JSON + BESIDES;
+    case DYNAMO_SEARCH_VECTORS:
+        return MAX_FOUND;
     case DYNAMO_DESCRIBE_TABLE:
         return MAX_TABLE;
     case DYNAMO_LIST_TABLES:
         return MAX_NAMES;
     case DYNAMO_LIST_BACKUPS:
         return MAX_BACKUPS;
+    case DYNAMO_LIST_EXPORTS:
+        return MAX_EXPORTS;
     case DYNAMO_DESCRIBE_TIME_TO_LIVE:
     case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
     case DYNAMO_GET_SHARD_ITERATOR:
@@ -404,7 +410,43 @@ static bool answer_read_backups(struct answer *answer, const struct read *read, 
     return true;
 }
 
-/* The shards of another stream must not pass for this one's. A page without shards is valid: a stream may have no shard yet. */
+/* Each result has an item and its score. */
+static bool answer_read_found(struct answer *answer, struct json root)
+{
+    if (!answer_collect_items(answer, json_member(root, "SearchResults")))
+        return false;
+    for (size_t i = 0; i < answer->item_count; i++)
+        if (!json_is(json_member(answer->items[i], "Item"), JSON_OBJECT) ||
+            !json_is(json_member(answer->items[i], "Score"), JSON_NUMBER))
+            return false;
+    return true;
+}
+
+/* The ARN of an export begins with that of its table: "TABLE_ARN/export/ID". */
+static bool answer_is_export_of(const char *table_arn, struct json arn)
+{
+    CLEAN_UP(buf_clean_up) struct buf prefix = {0}, text = {0};
+    buf_printf(&prefix, "%s/export/", table_arn);
+    return json_read_string(arn, &text) && !text.failed && !prefix.failed &&
+           span_starts(buf_span(&text), buf_span(&prefix));
+}
+
+/* An empty token is the end, too. Exports of another table must not pass for this one's. */
+static bool answer_read_exports(struct answer *answer, const struct read *read, struct json root)
+{
+    if (!answer_read_resume(answer, root, "NextToken", JSON_STRING) ||
+        !answer_collect_items(answer, json_member(root, "ExportSummaries")))
+        return false;
+    if (json_string_is(answer->resume, span_text("")))
+        answer->resume = (struct json){0};
+    for (size_t i = 0; i < answer->item_count; i++)
+        if (!answer_is_export_of(read->table_arn, json_member(answer->items[i], "ExportArn")))
+            return false;
+    return true;
+}
+
+/* The shards of another stream must not pass for this one's. A page without shards is valid: a
+ * stream may have no shard yet. */
 static bool answer_read_stream(struct answer *answer, const struct read *read, struct json root)
 {
     struct json stream = json_member(root, "StreamDescription");
@@ -436,6 +478,8 @@ static bool answer_read_content(struct answer *answer, const struct sent_request
     case DYNAMO_SCAN:
         return read->counts ? answer_count_items(answer, read, root)
                             : answer_read_items(answer, read, root);
+    case DYNAMO_SEARCH_VECTORS:
+        return answer_read_found(answer, root);
     case DYNAMO_DESCRIBE_TABLE:
         return answer_read_table(answer, read, root);
     case DYNAMO_LIST_TABLES:
@@ -453,6 +497,8 @@ static bool answer_read_content(struct answer *answer, const struct sent_request
                json_present(answer->resume);
     case DYNAMO_GET_RECORDS:
         return answer_read_changes(answer, root);
+    case DYNAMO_LIST_EXPORTS:
+        return answer_read_exports(answer, read, root);
     }
     return false;
 }
@@ -480,6 +526,16 @@ static bool answer_read_capacity(struct answer *answer, struct json root)
         if (!answer_add_capacity(answer, each))
             return false;
     return true;
+}
+
+/* A search consumes bytes, and no RCU. False if the number is invalid. */
+static bool answer_read_search_bytes(struct answer *answer, struct json root)
+{
+    struct json bytes =
+        json_member(json_member(root, "ConsumedCapacity"), "VectorSearchRequestBytes");
+    answer->capacity = 0;
+    return !json_present(bytes) ||
+           (json_read_double(bytes, &answer->search_bytes) && answer->search_bytes >= 0);
 }
 
 /* DynamoDB's own content type: the JSON of another server may look like an empty response. */
@@ -514,7 +570,8 @@ static bool answer_read_success(struct answer *answer, const struct sent_request
     struct json root = answer_root_of(answer);
     if (!answer_is_dynamos(response) || !json_is(root, JSON_OBJECT) ||
         !answer_members_differ(root) || !answer_read_content(answer, sent, root) ||
-        !answer_read_capacity(answer, root))
+        !(sent->op == DYNAMO_SEARCH_VECTORS ? answer_read_search_bytes(answer, root)
+                                            : answer_read_capacity(answer, root)))
         return refusal_set_foreign(sent, response, err);
     answer->read_count = answer_read_count_of(answer, root);
     return answer->arena.failed ? error_no_memory(err) : true;
@@ -581,6 +638,7 @@ struct answer *answer_new(const struct sent_request *sent, const struct http_res
     answer->owner.release = answer_release;
     answer->took_ms = response->elapsed_ms;
     answer->capacity = -1;
+    answer->search_bytes = -1;
     aws_fault_read_request_id(response, answer->request_id);
     if (answer_read_response(answer, sent, response, err)) {
         answer->owner.bytes = sizeof *answer + answer->body.capacity + json_memory(&answer->doc) +

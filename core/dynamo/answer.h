@@ -26,6 +26,7 @@ struct answer {
     struct json resume;       /* the position for request_write; absent at the end */
     int64_t took_ms;          /* see struct page */
     double capacity;          /* RCU; < 0: not stated */
+    double search_bytes;      /* of a search; < 0: not stated */
     struct spent lost;        /* by earlier requests without a valid response */
     size_t read_count;        /* items that were read, also those that the filter left out */
     char request_id[64];

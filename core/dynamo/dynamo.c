@@ -96,8 +96,9 @@ struct dynamo_call {
     struct dynamo_ahead ahead;
     /* The page under way. */
     int64_t deadline_at_ms;
-    struct answer *answer; /* owned; the last one, until it is delivered */
-    int64_t age_ms;        /* the time that the page waited before it was wanted */
+    struct answer *answer;       /* owned; the last one, until it is delivered */
+    int64_t age_ms;              /* the time that the page waited before it was wanted */
+    struct throttles *throttled; /* owned: since the page before */
     unsigned requests;
     unsigned lost;      /* requests for it that failed before it was wanted */
     double capacity;    /* < 0: no response has stated any */
@@ -309,7 +310,8 @@ static void dynamo_fail(struct dynamo_call *call, const struct error *err)
     if (call->sent.op != DYNAMO_LIST_TABLES)
         printable_copy(why->table, sizeof why->table, span_text(dynamo_table_of(read, err)), "");
     printable_copy(why->index, sizeof why->index, span_text(read->index), "");
-    if (why->kind != ERROR_NO_TABLE)
+    bool searches = call->sent.op == DYNAMO_SEARCH_VECTORS; /* its error is complete */
+    if (why->kind != ERROR_NO_TABLE || searches)
         dynamo_report_failure(call, why);
     else if (!inventory_load(dynamo_of(call)->inventory, dynamo_inventory_of(call, why),
                              call->deadline_at_ms, call->base.payer, &call->diagnosis,
@@ -348,6 +350,7 @@ static void dynamo_deliver(struct dynamo_call *call)
     bool is_of_stream = dynamo_op_is_of_streams(call->sent.op);
     bool is_place = is_of_stream && call->sent.op != DYNAMO_DESCRIBE_STREAM;
     CLEAN_UP(dynamo_clean_up_owner) struct page_owner *owner = &answer->owner;
+    CLEAN_UP(throttles_clean_up) struct throttles *throttled = call->throttled;
     /* The response does not have the keys that wait, so its position lacks them. */
     struct json position = call->waiting > 0 ? (struct json){0} : answer->resume;
     struct page page = {
@@ -367,9 +370,12 @@ static void dynamo_deliver(struct dynamo_call *call)
         .requests = call->requests + call->lost,
         .capacity = call->capacity,
         .doubted = call->doubted,
+        .search_bytes = call->sent.op == DYNAMO_SEARCH_VECTORS ? answer->search_bytes : 0,
+        .throttled = throttled,
         .request_id = answer->request_id,
     };
     call->answer = NULL;
+    call->throttled = NULL;
     stats->pages += is_list;
     if (!is_of_stream)
         *(is_list ? &stats->listed : &stats->fetched) +=
@@ -618,6 +624,7 @@ static struct hedged *dynamo_send(struct dynamo_call *call, const struct outlay 
         .most_tries =
             retries_left(call->base.read, retry_attempts(call->retry), call->conflicts ? 0 : sent),
         .deadline_at_ms = deadline_at_ms,
+        .throttled = &call->throttled,
     };
     return hedged_start(&dynamo->hedging, &dynamo->link, &request, dynamo_on_answer, call);
 }
@@ -636,6 +643,11 @@ static void dynamo_on_turn(void *arg)
 static bool dynamo_request(struct dynamo_call *call)
 {
     struct outlay outlay = dynamo_estimate(call);
+    if (call->sent.op == DYNAMO_SEARCH_VECTORS &&
+        !payer_allows_search(call->base.payer, &call->why)) {
+        call->timer = loop_add_timer(dynamo_of(call)->link.client.loop, 0, dynamo_on_refusal, call);
+        return call->timer;
+    }
     call->turn = (struct payer_turn){.again = dynamo_on_turn, .arg = call};
     switch (outlay.most > 0 ? payer_set_aside(call->base.payer, outlay.least, outlay.most,
                                               &call->turn, &call->why)
@@ -765,6 +777,7 @@ static void dynamo_end(struct source_call *base)
     inventory_leave(&call->diagnosis);
     dynamo_drop_answer(call);
     dynamo_drop_ahead(call);
+    throttles_unref(call->throttled);
     quotas_release(&dynamo_of(call)->quotas, call->retry);
     request_clean_up(&call->request);
     verify_clean_up(&call->verify);
@@ -794,11 +807,20 @@ static bool dynamo_start(struct source_call *base)
         return false;
     call->wanted = call->request.limit;
     call->bold = FIRST_ENTRIES;
-    if (call->sent.op != DYNAMO_SCAN || dynamo->may_scan) /* the one place that allows a Scan */
+    bool is_forbidden =
+        call->sent.op == DYNAMO_SCAN && !dynamo->may_scan; /* the one place of this rule */
+    bool lacks_arn = call->sent.op == DYNAMO_LIST_EXPORTS && !base->read->table_arn;
+    if (!is_forbidden && !lacks_arn)
         return dynamo_begin_page(call);
-    error_set(&call->why, ERROR_INVALID,
-              "%s is not scanned: scans are off; pass --allow-scan to allow them",
-              base->read->table);
+    if (is_forbidden)
+        error_set(&call->why, ERROR_INVALID,
+                  "%s is not scanned: scans are off; pass --allow-scan to allow them",
+                  base->read->table);
+    else
+        error_set(&call->why, ERROR_INVALID,
+                  "the exports of %s are not known: ListExports takes the table's ARN, which its "
+                  "description lacks; use another endpoint",
+                  base->read->table);
     call->timer = loop_add_timer(dynamo->link.client.loop, 0, dynamo_on_refusal, call);
     return call->timer != NULL;
 }
@@ -839,6 +861,7 @@ static void dynamo_add_stats(const struct source *source, struct source_stats *s
     sum->pages += stats->pages;
     sum->items += stats->pages > 0 ? stats->listed : stats->fetched;
     sum->failures += stats->failures;
+    sum->throttled += stats->throttled;
     spent_add(&sum->spent, &stats->spent);
     sum->hedged += dynamo->hedging.sent;
     sum->hedges_won += dynamo->hedging.won;

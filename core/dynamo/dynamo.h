@@ -1,4 +1,4 @@
-/* The source DynamoDB: a closed set of thirteen reading operations, signed, repeated, checked and
+/* The source DynamoDB: a closed set of fifteen reading operations, signed, repeated, checked and
  * decoded. No code here builds any other operation. */
 #ifndef DDBFS_CORE_DYNAMO_DYNAMO_H
 #define DDBFS_CORE_DYNAMO_DYNAMO_H

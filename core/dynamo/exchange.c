@@ -17,6 +17,7 @@ struct exchange {
     bool is_sent;        /* a request is under way, since SENT_MS */
     unsigned tries;      /* the number of requests */
     int64_t sent_ms;
+    struct throttles **throttled; /* borrowed; NULL once the exchange is abandoned */
     size_t max_answer;
     struct aws_call *call;
     struct aws_header headers[2]; /* of the call's request */
@@ -82,26 +83,43 @@ static void exchange_log(const struct exchange *exchange, const struct answer *a
         return;
     bool has_table = exchange->sent->op != DYNAMO_LIST_TABLES;
     char what[640], table[288] = "", index[288] = ""; /* 255 bytes, but a user may type more */
-    CLEAN_UP(buf_clean_up) struct buf capacity = {0}, tables = {0};
+    CLEAN_UP(buf_clean_up) struct buf capacity = {0}, tables = {0}, reasons = {0};
     read_write_tables(read, ",", &tables);
+    error_write_throttles(err, &reasons);
     if (has_table)
         printable_copy(table, sizeof table, buf_span(&tables), PRINTABLE_WORD);
     if (read->index)
         printable_copy(index, sizeof index, span_text(read->index), PRINTABLE_WORD);
     snprintf(what, sizeof what, "%s%s%s%s%s", dynamo_op_name(exchange->sent->op),
              has_table ? " table=" : "", table, read->index ? " index=" : "", index);
-    decimal_write_known(answer ? answer->capacity : exchange->stated, "unknown", &capacity);
+    bool searches = exchange->sent->op == DYNAMO_SEARCH_VECTORS;
+    const char *unit = searches ? "search_bytes" : "capacity";
+    double stated = !answer ? exchange->stated : searches ? answer->search_bytes : answer->capacity;
+    decimal_write_known(stated, "unknown", &capacity);
     if (exchange->is_abandoned)
-        log_line(log, LOG_LEVEL_INFO, "%s abandoned ms=%lld capacity=%s", what, (long long)took_ms,
+        log_line(log, LOG_LEVEL_INFO, "%s abandoned ms=%lld %s=%s", what, (long long)took_ms, unit,
                  buf_text(&capacity));
     else if (answer)
-        log_line(log, LOG_LEVEL_INFO, "%s status=200 ms=%lld request=%s capacity=%s", what,
-                 (long long)took_ms, answer->request_id[0] ? answer->request_id : "unknown",
+        log_line(log, LOG_LEVEL_INFO, "%s status=200 ms=%lld request=%s %s=%s", what,
+                 (long long)took_ms, answer->request_id[0] ? answer->request_id : "unknown", unit,
                  buf_text(&capacity));
     else
-        log_line(log, LOG_LEVEL_INFO, "%s status=%d error=%s%s%s ms=%lld request=%s", what,
+        log_line(log, LOG_LEVEL_INFO, "%s status=%d error=%s%s%s%s%s ms=%lld request=%s", what,
                  err->http_status, error_word(err->kind), err->code[0] ? " code=" : "", err->code,
-                 (long long)took_ms, err->request_id[0] ? err->request_id : "unknown");
+                 reasons.size ? " reason=" : "", buf_text(&reasons), (long long)took_ms,
+                 err->request_id[0] ? err->request_id : "unknown");
+}
+
+/* The consumption of a search. */
+static void exchange_add_search(const struct exchange *exchange, const struct answer *answer,
+                                bool is_doubted, struct spent *spent)
+{
+    if (exchange->sent->op != DYNAMO_SEARCH_VECTORS)
+        return;
+    if (answer && answer->search_bytes >= 0)
+        spent->search_bytes = answer->search_bytes;
+    else if (is_doubted)
+        spent->unstated_searches = 1;
 }
 
 /* Whether a request that failed with ERR may have consumed units. A refused request has not, but a
@@ -129,10 +147,13 @@ static void exchange_charge_parts(const struct exchange *exchange, struct expens
 }
 
 /* Charges the request, which is over. STATED: the units of its response; < 0: not stated.
- * IS_DOUBTED: the request may have consumed units that are not stated. */
-static struct spent exchange_charge(struct exchange *exchange, enum expense_end end, double stated,
-                                    bool is_doubted, int64_t took_ms)
+ * IS_DOUBTED: the request may have consumed units that are not stated. ERR: its failure, or NULL.
+ */
+static struct spent exchange_charge(struct exchange *exchange, enum expense_end end,
+                                    const struct answer *answer, bool is_doubted, int64_t took_ms,
+                                    const struct error *err)
 {
+    double stated = answer ? answer->capacity : exchange->stated;
     const struct read *read = exchange->sent->read;
     bool is_stated = stated >= 0;
     struct expense expense = {
@@ -146,7 +167,10 @@ static struct spent exchange_charge(struct exchange *exchange, enum expense_end 
                   .doubted = !is_stated && is_doubted ? exchange->set_aside : 0},
         .expected = !is_stated && is_doubted ? exchange->expected : 0,
         .took_ms = took_ms,
+        .throttles = err ? err->throttles : NULL,
+        .throttle_count = err ? err->throttle_count : 0,
     };
+    exchange_add_search(exchange, answer, is_doubted, &expense.spent);
     exchange->is_sent = false;
     spent_add(&exchange->link->stats.spent, &expense.spent);
     if (read->part_count > 0)
@@ -161,22 +185,30 @@ static int64_t exchange_took_ms(const struct exchange *exchange)
     return loop_now_ms(exchange->link->client.loop) - exchange->sent_ms;
 }
 
+static void exchange_count_throttled(struct exchange *exchange, const struct error *err)
+{
+    exchange->link->stats.throttled += err->throttle_count > 0;
+    for (size_t i = 0; exchange->throttled && i < err->throttle_count; i++)
+        throttles_add(exchange->throttled, &err->throttles[i], 1);
+}
+
 static void exchange_attempted(void *arg, const struct aws_attempt *attempt)
 {
     struct exchange *exchange = arg;
     const struct answer *answer = attempt->result;
     if (exchange->is_abandoned) {
-        exchange_charge(exchange, EXPENSE_ABANDONED, exchange->stated,
-                        exchange_may_have_read(attempt->err), attempt->took_ms);
+        exchange_charge(exchange, EXPENSE_ABANDONED, NULL, exchange_may_have_read(attempt->err),
+                        attempt->took_ms, NULL);
     } else if (answer) {
         struct spent spent =
-            exchange_charge(exchange, EXPENSE_ANSWERED, answer->capacity, true, attempt->took_ms);
+            exchange_charge(exchange, EXPENSE_ANSWERED, answer, true, attempt->took_ms, NULL);
         exchange->lost.doubted += spent.doubted;
     } else {
         exchange->link->stats.failures++;
+        exchange_count_throttled(exchange, attempt->err);
         struct spent spent =
-            exchange_charge(exchange, EXPENSE_FAILED, exchange->stated,
-                            exchange_may_have_read(attempt->err), attempt->took_ms);
+            exchange_charge(exchange, EXPENSE_FAILED, NULL, exchange_may_have_read(attempt->err),
+                            attempt->took_ms, attempt->err);
         spent_add(&exchange->lost, &spent);
     }
     exchange_log(exchange, answer, attempt->err, attempt->took_ms);
@@ -202,7 +234,7 @@ static void exchange_done(void *arg, void *result, const struct error *err, unsi
     exchange_done_fn *fn = exchange->is_abandoned ? NULL : exchange->done;
     void *fn_arg = exchange->arg;
     if (exchange->is_sent)
-        exchange_charge(exchange, EXPENSE_FAILED, -1, true, exchange_took_ms(exchange));
+        exchange_charge(exchange, EXPENSE_FAILED, NULL, true, exchange_took_ms(exchange), err);
     if (answer)
         answer->lost = exchange->lost;
     exchange_free(exchange);
@@ -212,7 +244,9 @@ static void exchange_done(void *arg, void *result, const struct error *err, unsi
 
 static enum aws_service exchange_service(const struct sent_request *sent)
 {
-    return dynamo_op_is_of_streams(sent->op) ? AWS_DYNAMODB_STREAMS : AWS_DYNAMODB;
+    return dynamo_op_is_of_streams(sent->op)   ? AWS_DYNAMODB_STREAMS
+           : sent->op == DYNAMO_SEARCH_VECTORS ? AWS_DYNAMODB_SEARCH
+                                               : AWS_DYNAMODB;
 }
 
 /* A stream has its own: polls of its shards must not delay the reads of its table. */
@@ -220,11 +254,14 @@ void exchange_share(const struct exchange_link *link, const struct sent_request 
                     char out[EXCHANGE_SHARE_SIZE])
 {
     const struct aws_settings *settings = aws_session_settings(link->session);
-    const char *url = settings->urls[exchange_service(sent)];
+    bool is_stream = dynamo_op_is_of_streams(sent->op);
+    const char *url = settings->urls[is_stream ? AWS_DYNAMODB_STREAMS : AWS_DYNAMODB];
     const char *region = settings->region ? settings->region : "the machine's region";
     snprintf(out, EXCHANGE_SHARE_SIZE, "%s %s%s", url ? url : region,
              sent->op == DYNAMO_LIST_TABLES ? "" : sent->read->table,
-             dynamo_op_is_of_streams(sent->op) ? " (stream)" : "");
+             dynamo_op_is_of_streams(sent->op)   ? " (stream)"
+             : sent->op == DYNAMO_SEARCH_VECTORS ? " (search)"
+                                                 : "");
 }
 
 struct exchange *exchange_start(struct exchange_link *link, const struct exchange_request *wanted,
@@ -243,6 +280,7 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
                                   .expected = wanted->expected,
                                   .max_answer = answer_limit(sent),
                                   .stated = -1,
+                                  .throttled = wanted->throttled,
                                   .done = fn,
                                   .arg = arg};
     snprintf(exchange->target, sizeof exchange->target, "%s_20120810.%s",
@@ -290,7 +328,7 @@ static void exchange_give_up(void *arg)
     if (exchange->call)
         aws_call_end(exchange->call);
     if (exchange->is_sent)
-        exchange_charge(exchange, EXPENSE_ABANDONED, -1, true, exchange_took_ms(exchange));
+        exchange_charge(exchange, EXPENSE_ABANDONED, NULL, true, exchange_took_ms(exchange), NULL);
     if (exchange->is_abandoned)
         exchange->timer = NULL; /* it runs */
     exchange_free(exchange);
@@ -315,6 +353,7 @@ static bool exchange_abandon(struct exchange *exchange)
     exchange->own_sent.arrived = NULL; /* of the caller, which ends */
     exchange->sent = &exchange->own_sent;
     exchange->is_abandoned = true;
+    exchange->throttled = NULL;
     payer_ref(exchange->payer);
     list_prepend(&link->abandoned, &exchange->node);
     aws_call_retire(exchange->call);
@@ -326,7 +365,8 @@ void exchange_end(struct exchange *exchange)
 {
     if (!exchange)
         return;
-    bool consumes = exchange->is_sent && exchange->set_aside > 0;
+    bool consumes = exchange->is_sent &&
+                    (exchange->set_aside > 0 || exchange->sent->op == DYNAMO_SEARCH_VECTORS);
     if (!consumes || !exchange_abandon(exchange))
         exchange_give_up(exchange);
 }

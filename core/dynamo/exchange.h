@@ -12,6 +12,7 @@
 struct dynamo_stats {
     uint64_t requests[DYNAMO_OPS]; /* by operation, retries included; see dynamo_op_name */
     uint64_t failures;             /* requests without a valid response */
+    uint64_t throttled;            /* of these, those that the service throttled */
     uint64_t pages, listed;        /* of queries and scans, and the items in them */
     uint64_t fetched;              /* items that were read by their keys */
     struct spent spent;            /* RCU that were consumed */
@@ -60,7 +61,8 @@ struct exchange_request {
                           * request consumes */
     double expected;     /* an estimate of the units that it consumes */
     unsigned most_tries; /* requests, the first included */
-    int64_t deadline_at_ms; /* of the monotonic clock */
+    int64_t deadline_at_ms;       /* of the monotonic clock */
+    struct throttles **throttled; /* borrowed: counts each request that is throttled; may be NULL */
 };
 
 /* Sends WANTED. LINK and all that is borrowed must stay until the end. FN is called once, later,

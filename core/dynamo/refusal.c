@@ -88,6 +88,8 @@ static void refusal_set_cancellation(const struct read *read, struct json reason
                   "and the permissions are right",
                   sentence, buf_text(&code), buf_text(&others));
     printable_copy(err->code, sizeof err->code, buf_span(&code), PRINTABLE_WORD);
+    if (kind == CANCELLATION_THROTTLED)
+        throttle_init(&err->throttles[err->throttle_count++], buf_span(&code), span_text(""));
     err->part = (unsigned)first + 1;
 }
 
@@ -189,17 +191,61 @@ static void refusal_add_grant(const struct sent_request *sent, const char *sente
     }
 }
 
+/* Reads the reasons into ERR. ROOT is the refusal's JSON: the spelling of the member depends on the
+ * kind of refusal. A refusal without reasons has its code as the reason. */
+static void refusal_read_throttles(const struct aws_fault *fault, struct json root,
+                                   struct error *err)
+{
+    struct json array = json_member(root, "ThrottlingReasons");
+    if (!json_present(array))
+        array = json_member(root, "throttlingReasons");
+    for (struct json each = json_first(array); json_present(each); each = json_next(each)) {
+        CLEAN_UP(buf_clean_up) struct buf reason = {0}, resource = {0};
+        if (err->throttle_count == ERROR_MOST_THROTTLES ||
+            !json_read_string(json_member(each, "reason"), &reason))
+            continue;
+        json_read_string(json_member(each, "resource"), &resource);
+        throttle_init(&err->throttles[err->throttle_count++], buf_span(&reason),
+                      buf_span(&resource));
+    }
+    if (err->throttle_count == 0)
+        throttle_init(&err->throttles[err->throttle_count++], span_text(fault->code),
+                      span_text(""));
+}
+
+/* The reasons in words take the place of the service's sentence, which names no limit. */
+static bool refusal_set_throttled(const char *table, const struct sent_request *sent,
+                                  const struct aws_fault *fault, struct json root,
+                                  struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf why = {0}, codes = {0};
+    struct error read = {0};
+    const char *what = table[0] ? table : dynamo_op_name(sent->op);
+    refusal_read_throttles(fault, root, &read);
+    const struct throttle *first = &read.throttles[0];
+    bool is_stated = strcmp(first->reason, fault->code) != 0;
+    for (size_t i = 0; is_stated && i < read.throttle_count; i++) {
+        buf_add_text(&why, i ? "; and " : "");
+        throttle_write_words(&read.throttles[i], &why);
+        buf_printf(&codes, ", %s", read.throttles[i].reason);
+    }
+    error_set(err, ERROR_THROTTLED, "%s is throttled: %s (%s%s); %s", what,
+              is_stated ? buf_text(&why) : fault->sentence, fault->code, buf_text(&codes),
+              throttle_advice(first));
+    err->throttle_count = read.throttle_count;
+    memcpy(err->throttles, read.throttles, sizeof err->throttles);
+    return false;
+}
+
 static bool refusal_set_other(const struct sent_request *sent, const struct aws_fault *fault,
-                              struct error *err)
+                              struct json root, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf tables = {0};
     if (sent->op != DYNAMO_LIST_TABLES)
         read_write_tables(sent->read, ", ", &tables);
     const char *table = buf_text(&tables);
     if (retry_is_throttle(fault->code))
-        return error_set(err, ERROR_THROTTLED,
-                         "%s is throttled: %s (%s); try again later, or more slowly",
-                         table[0] ? table : dynamo_op_name(sent->op), fault->sentence, fault->code);
+        return refusal_set_throttled(table, sent, fault, root, err);
     if (fault->status >= 500 || retry_is_transient(fault->code))
         return error_set(err, ERROR_SERVICE,
                          "the service failed (HTTP %d): %s (%s); try again later", fault->status,
@@ -218,6 +264,24 @@ static bool refusal_set_other(const struct sent_request *sent, const struct aws_
                          : "compare the map with the table: ddbfs check");
 }
 
+/* Whether the service refuses a search because the index is not ready: it is built, or the search
+ * endpoint does not have it yet, which happens for a short time after it became ACTIVE. */
+static bool refusal_set_unready(const struct sent_request *sent, const struct aws_fault *fault,
+                                struct error *err)
+{
+    bool is_built = strstr(fault->sentence, "backfilling");
+    if (strcmp(fault->code, "ValidationException") != 0 ||
+        (!is_built && !strstr(fault->sentence, "does not have the specified index")))
+        return false;
+    error_set(err, ERROR_NO_TABLE,
+              "the vector index %s of table %s is not ready for searches: %s (%s); %s",
+              sent->read->index, sent->read->table, fault->sentence, fault->code,
+              is_built ? "wait until DescribeTable shows it as ACTIVE and not as Backfilling"
+                       : "if it was created a short time ago, try again in a minute; else compare "
+                         "its name with DescribeTable");
+    return true;
+}
+
 /* Places in a stream end: iterators after 15 minutes, changes after 24 hours. */
 static bool refusal_is_of_stream(const struct aws_fault *fault)
 {
@@ -227,11 +291,13 @@ static bool refusal_is_of_stream(const struct aws_fault *fault)
 }
 
 static bool refusal_set_fault(const struct sent_request *sent, const struct aws_fault *fault,
-                              struct error *err)
+                              struct json root, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf needs = {0}, tables = {0};
     read_write_tables(sent->read, ", ", &tables);
     bool one = strcmp(buf_text(&tables), sent->read->table) == 0;
+    if (sent->op == DYNAMO_SEARCH_VECTORS && refusal_set_unready(sent, fault, err))
+        return false;
     if (dynamo_op_is_of_streams(sent->op) && refusal_is_of_stream(fault))
         return error_set(err, ERROR_NO_STREAM,
                          "the stream of table %s in %s has no such shard or place, or does not "
@@ -259,7 +325,7 @@ static bool refusal_set_fault(const struct sent_request *sent, const struct aws_
                                                    : "",
                sent->region);
     if (!aws_fault_of_permission(fault, buf_text(&needs), err))
-        return refusal_set_other(sent, fault, err);
+        return refusal_set_other(sent, fault, root, err);
     if (err->authenticated)
         refusal_add_grant(sent, fault->sentence, err);
     return false;
@@ -293,7 +359,7 @@ bool refusal_read(const struct sent_request *sent, const struct http_response *r
         return refusal_set_foreign(sent, response, err);
     if (refusal_read_cancellation(sent, &fault, root, err))
         return false;
-    refusal_set_fault(sent, &fault, err);
+    refusal_set_fault(sent, &fault, root, err);
     memcpy(err->code, fault.code, sizeof err->code);
     return false;
 }

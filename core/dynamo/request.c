@@ -14,6 +14,8 @@ const char *dynamo_op_name(enum dynamo_op op)
         return "Query";
     case DYNAMO_SCAN:
         return "Scan";
+    case DYNAMO_SEARCH_VECTORS:
+        return "SearchVectors";
     case DYNAMO_DESCRIBE_TABLE:
         return "DescribeTable";
     case DYNAMO_LIST_TABLES:
@@ -32,6 +34,8 @@ const char *dynamo_op_name(enum dynamo_op op)
         return "GetRecords";
     case DYNAMO_TRANSACT_GET_ITEMS:
         return "TransactGetItems";
+    case DYNAMO_LIST_EXPORTS:
+        return "ListExports";
     }
     return "";
 }
@@ -43,7 +47,7 @@ enum dynamo_op dynamo_op_permission(enum dynamo_op op)
 
 bool dynamo_op_is_of_account(enum dynamo_op op)
 {
-    return op == DYNAMO_LIST_TABLES || op == DYNAMO_LIST_BACKUPS;
+    return op == DYNAMO_LIST_TABLES || op == DYNAMO_LIST_BACKUPS || op == DYNAMO_LIST_EXPORTS;
 }
 
 bool dynamo_op_is_of_streams(enum dynamo_op op)
@@ -63,6 +67,8 @@ enum dynamo_op request_op(const struct read *read)
         return DYNAMO_LIST_TABLES;
     case READ_SCAN:
         return DYNAMO_SCAN;
+    case READ_SIMILAR:
+        return DYNAMO_SEARCH_VECTORS;
     case READ_EXPIRY:
         return DYNAMO_DESCRIBE_TIME_TO_LIVE;
     case READ_BACKUPS:
@@ -77,6 +83,8 @@ enum dynamo_op request_op(const struct read *read)
         return DYNAMO_GET_RECORDS;
     case READ_TOGETHER:
         return DYNAMO_TRANSACT_GET_ITEMS;
+    case READ_EXPORTS:
+        return DYNAMO_LIST_EXPORTS;
     case READ_TABLE:
         break;
     }
@@ -348,7 +356,10 @@ bool request_init(struct request *request, const struct read *read)
     bool is_stream = dynamo_op_is_of_streams(request_op(read));
     *request = (struct request){
         .op = request_op(read),
-        .table = read->kind == READ_TABLES || is_stream ? NULL : read->table,
+        .table = read->kind == READ_TABLES || is_stream ? NULL
+                 : read->kind != READ_EXPORTS           ? read->table
+                 : read->table_arn                      ? read->table_arn
+                                                        : "",
         .stream = is_stream ? &read->stream : NULL,
         .index = read->index,
         .descending = read->descending,
@@ -356,6 +367,8 @@ bool request_init(struct request *request, const struct read *read)
         .counts = read->counts,
         .segment = read->segment,
         .segments = read->segments,
+        .is_partial = read->kind == READ_SIMILAR && read->vector.size == 0,
+        .vector = read->vector,
     };
     CLEAN_UP(request_clean_up_aliases)
     struct aliases aliases = {.names = calloc(most, sizeof *aliases.names),
@@ -392,7 +405,10 @@ void request_clean_up(struct request *request)
 static void request_add_expressions(const struct request *request, struct json_writer *json)
 {
     if (request->key_condition.size)
-        json_writer_add_string(json, "KeyConditionExpression", buf_span(&request->key_condition));
+        json_writer_add_string(json,
+                               request->op == DYNAMO_SEARCH_VECTORS ? "SearchConditionExpression"
+                                                                    : "KeyConditionExpression",
+                               buf_span(&request->key_condition));
     if (request->filter.size)
         json_writer_add_string(json, "FilterExpression", buf_span(&request->filter));
     if (request->projection.size)
@@ -452,7 +468,7 @@ static void request_write_stream(const struct request *request, struct span resu
 /* Whether it reads items, which consumes capacity. */
 static bool request_consumes(enum dynamo_op op)
 {
-    return op <= DYNAMO_SCAN || op == DYNAMO_TRANSACT_GET_ITEMS;
+    return op <= DYNAMO_SEARCH_VECTORS || op == DYNAMO_TRANSACT_GET_ITEMS;
 }
 
 bool request_write(const struct request *request, struct span resume, struct buf *out)
@@ -460,7 +476,8 @@ bool request_write(const struct request *request, struct span resume, struct buf
     struct json_writer json = json_writer_to(out);
     json_writer_begin_object(&json, NULL, JSON_TIGHT);
     if (request->table && request->op != DYNAMO_BATCH_GET_ITEM)
-        json_writer_add_text(&json, "TableName", request->table);
+        json_writer_add_text(&json, request->op == DYNAMO_LIST_EXPORTS ? "TableArn" : "TableName",
+                             request->table);
     switch (request->op) {
     case DYNAMO_GET_ITEM:
         json_writer_add_raw(&json, "Key", buf_span(&request->keys));
@@ -492,6 +509,12 @@ bool request_write(const struct request *request, struct span resume, struct buf
         }
         request_add_position(request, resume, &json);
         break;
+    case DYNAMO_SEARCH_VECTORS:
+        json_writer_add_text(&json, "IndexName", request->index);
+        json_writer_add_raw(&json, "SearchVector", request->vector);
+        json_writer_add_integer(&json, "TopK", request->limit);
+        request_add_expressions(request, &json);
+        break;
     case DYNAMO_DESCRIBE_TABLE:
     case DYNAMO_DESCRIBE_TIME_TO_LIVE:
     case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
@@ -512,6 +535,10 @@ bool request_write(const struct request *request, struct span resume, struct buf
     case DYNAMO_GET_SHARD_ITERATOR:
     case DYNAMO_GET_RECORDS:
         request_write_stream(request, resume, &json);
+        break;
+    case DYNAMO_LIST_EXPORTS:
+        if (resume.size)
+            json_writer_add_raw(&json, "NextToken", resume);
         break;
     }
     if (request_consumes(request->op))

@@ -1,4 +1,4 @@
-/* A Read as a request of DynamoDB: one of thirteen operations with its expressions.
+/* A Read as a request of DynamoDB: one of fifteen operations with its expressions.
  * The JSON body and the printed command (core/dynamo/request_print.h) are made
  * of the same expressions. */
 #ifndef DDBFS_CORE_DYNAMO_REQUEST_H
@@ -15,6 +15,7 @@ enum dynamo_op {
     DYNAMO_BATCH_GET_ITEM,
     DYNAMO_QUERY,
     DYNAMO_SCAN,
+    DYNAMO_SEARCH_VECTORS,
     DYNAMO_DESCRIBE_TABLE,
     DYNAMO_LIST_TABLES,
     DYNAMO_DESCRIBE_TIME_TO_LIVE,
@@ -24,8 +25,9 @@ enum dynamo_op {
     DYNAMO_GET_SHARD_ITERATOR,
     DYNAMO_GET_RECORDS,
     DYNAMO_TRANSACT_GET_ITEMS,
+    DYNAMO_LIST_EXPORTS,
 };
-enum { DYNAMO_OPS = DYNAMO_TRANSACT_GET_ITEMS + 1 };
+enum { DYNAMO_OPS = DYNAMO_LIST_EXPORTS + 1 };
 
 /* The operation's name in the protocol. */
 const char *dynamo_op_name(enum dynamo_op op);
@@ -63,7 +65,8 @@ struct sent_request {
 /* The parts of a request. Empty texts are left out of the body. */
 struct request {
     enum dynamo_op op;
-    const char *table;                /* borrowed from the Read; NULL if the operation names no table */
+    const char *table; /* borrowed from the Read; NULL if the operation names no table. Of exports
+                        * the table's ARN */
     const struct read_stream *stream; /* likewise; of an operation of streams */
     const char *index;                /* likewise; NULL: the table itself */
     struct buf keys;                  /* JSON: the key of a GetItem, the array of a BatchGetItem; of
@@ -79,6 +82,8 @@ struct request {
     bool descending;
     bool consistent;
     bool counts;                /* only the number of items is read */
+    bool is_partial;            /* of a search: the vector is not known, and so no value either */
+    struct span vector;         /* of a search: JSON; borrowed from the Read */
     uint32_t segment, segments; /* of a Scan; 0 of 0: all of the table */
 };
 
@@ -99,7 +104,7 @@ void request_write_key(const struct key *key, struct buf *out);
 
 /* Appends the body. RESUME is the position of the last response, in the JSON of
  * the service: LastEvaluatedKey, LastEvaluatedTableName,
- * LastEvaluatedBackupArn, or the array of unprocessed Keys; empty at the start.
+ * LastEvaluatedBackupArn, NextToken, or the array of unprocessed Keys; empty at the start.
  * False when memory ran out. */
 bool request_write(const struct request *request, struct span resume, struct buf *out);
 

@@ -37,11 +37,50 @@ static void request_print_add_batch(struct buf *out, const struct request *reque
                                json_raw(json_member(json_root(&doc), "RequestItems")));
 }
 
-static void request_print_add_stream(struct buf *out, const struct request *request)
+/* Appends OPTION with the output of a jq program for the item of a search. */
+static void request_print_add_part(struct buf *out, const char *option, const char *item,
+                                   const struct buf *program)
+{
+    buf_printf(out, " %s \"$(printf %%s %s | jq -c ", option, item);
+    shell_quote(out, buf_span(program));
+    buf_add_text(out, ")\"");
+    out->failed = out->failed || program->failed;
+}
+
+/* The vector and the values of a search. Where they are not known, they come from the item. */
+static void request_print_add_search(struct buf *out, const struct request *request,
+                                     const struct read *read, const char *item)
+{
+    CLEAN_UP(buf_clean_up) struct buf vector = {0}, values = {0};
+    if (!request->is_partial) {
+        request_print_add_text(out, "--search-vector", request->vector);
+        request_print_add_text(out, "--expression-attribute-values", buf_span(&request->values));
+        return;
+    }
+    buf_add_text(&vector, ".[");
+    json_write_ascii(&vector, read->vector_of);
+    buf_add_text(&vector, "].L");
+    request_print_add_part(out, "--search-vector", item, &vector);
+    if (read->where_count == 0)
+        return;
+    buf_add_text(&values, "{\":v0\": .[");
+    json_write_ascii(&values, read->where[0].attribute);
+    buf_add_text(&values, "]}");
+    request_print_add_part(out, "--expression-attribute-values", item, &values);
+}
+
+/* A stream that is not known yet is the table's latest. */
+static void request_print_add_stream(struct buf *out, const struct request *request,
+                                     const char *table, const struct source_command *how)
 {
     const struct read_stream *stream = request->stream;
-    request_print_add_text(out, "--stream-arn",
-                           request->op == DYNAMO_GET_RECORDS ? span_text("") : stream->arn);
+    bool is_named = request->op != DYNAMO_GET_RECORDS;
+    request_print_add_text(out, "--stream-arn", is_named ? stream->arn : span_text(""));
+    if (is_named && stream->arn.size == 0) {
+        buf_add_text(out, " --stream-arn \"$(aws dynamodb describe-table");
+        request_print_add_word(out, "--table-name", table);
+        buf_printf(out, " --query Table.LatestStreamArn --output text%s)\"", how->options);
+    }
     request_print_add_text(out, "--shard-iterator", stream->iterator);
     if (request->op != DYNAMO_GET_SHARD_ITERATOR)
         return;
@@ -87,6 +126,7 @@ static void request_print_add_program(struct buf *out, const struct request *req
     const char *items = request->op == DYNAMO_GET_ITEM             ? "[.Item // empty]"
                         : request->op == DYNAMO_BATCH_GET_ITEM     ? ".Responses[]"
                         : request->op == DYNAMO_TRANSACT_GET_ITEMS ? ".Responses"
+                        : request->op == DYNAMO_SEARCH_VECTORS     ? ".SearchResults"
                         : request->counts                          ? ".Count"
                                                                    : ".Items";
     if (!how->sift && !how->choose && !request->counts)
@@ -115,6 +155,7 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         [DYNAMO_BATCH_GET_ITEM] = "batch-get-item",
         [DYNAMO_QUERY] = "query",
         [DYNAMO_SCAN] = "scan",
+        [DYNAMO_SEARCH_VECTORS] = "search-vectors",
         [DYNAMO_DESCRIBE_TABLE] = "describe-table",
         [DYNAMO_LIST_TABLES] = "list-tables",
         [DYNAMO_DESCRIBE_TIME_TO_LIVE] = "describe-time-to-live",
@@ -124,6 +165,7 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         [DYNAMO_GET_SHARD_ITERATOR] = "get-shard-iterator",
         [DYNAMO_GET_RECORDS] = "get-records",
         [DYNAMO_TRANSACT_GET_ITEMS] = "transact-get-items",
+        [DYNAMO_LIST_EXPORTS] = "list-exports",
     };
     CLEAN_UP(request_clean_up) struct request request;
     if (!request_init(&request, read)) {
@@ -135,13 +177,14 @@ void dynamo_write_command(const struct read *read, const struct source_command *
                dynamo_op_is_of_streams(request.op) ? "dynamodbstreams" : "dynamodb",
                commands[request.op]);
     if (request.stream) {
-        request_print_add_stream(out, &request);
+        request_print_add_stream(out, &request, read->table, how);
     } else if (request.op == DYNAMO_BATCH_GET_ITEM) {
         request_print_add_batch(out, &request);
     } else if (request.op == DYNAMO_TRANSACT_GET_ITEMS) {
         request_print_add_parts(out, read, how);
     } else {
-        request_print_add_word(out, "--table-name", request.table);
+        request_print_add_word(
+            out, request.op == DYNAMO_LIST_EXPORTS ? "--table-arn" : "--table-name", request.table);
         request_print_add_word(out, "--index-name", request.index);
         if (request.op == DYNAMO_GET_ITEM && how->key)
             buf_printf(out, " --key %s", how->key);
@@ -150,14 +193,22 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         if (request.op == DYNAMO_LIST_BACKUPS)
             request_print_add_word(out, "--backup-type", "ALL");
         request_print_add_word(out, "--select", request.counts ? "COUNT" : NULL);
-        request_print_add_text(out, "--key-condition-expression", buf_span(&request.key_condition));
+        bool searches = request.op == DYNAMO_SEARCH_VECTORS;
+        request_print_add_text(
+            out, searches ? "--search-condition-expression" : "--key-condition-expression",
+            buf_span(&request.key_condition));
         request_print_add_text(out, "--filter-expression", buf_span(&request.filter));
         request_print_add_text(out, "--projection-expression", buf_span(&request.projection));
         request_print_add_text(out, "--expression-attribute-names", buf_span(&request.names));
-        request_print_add_text(out, "--expression-attribute-values", buf_span(&request.values));
+        if (searches)
+            request_print_add_search(out, &request, read, how->item ? how->item : "\"$item\"");
+        else
+            request_print_add_text(out, "--expression-attribute-values", buf_span(&request.values));
+        if (searches)
+            buf_printf(out, " --top-k %lu", (unsigned long)request.limit);
         buf_add_text(out, request.descending ? " --no-scan-index-forward" : "");
         buf_add_text(out, request.consistent ? " --consistent-read" : "");
-        if (limit)
+        if (limit && !searches)
             buf_printf(out, " --max-items %lu", (unsigned long)limit);
     }
     buf_add_text(out, how->options);

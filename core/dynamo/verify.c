@@ -378,6 +378,7 @@ static bool verify_position(struct verify *verify, struct json resume, struct ar
         return verify_refuse(verify, err, "a position (%s) that came before",
                              verify->sent->op == DYNAMO_LIST_TABLES    ? "LastEvaluatedTableName"
                              : verify->sent->op == DYNAMO_LIST_BACKUPS ? "LastEvaluatedBackupArn"
+                             : verify->sent->op == DYNAMO_LIST_EXPORTS ? "NextToken"
                                                                        : "LastEvaluatedKey");
     return !position.failed || error_no_memory(err);
 }
@@ -439,6 +440,44 @@ static bool verify_scan(struct verify *verify, const struct answer *answer, stru
                                              verify_position(verify, answer->resume, arena, err));
 }
 
+/* The results come in the order of their scores, no more than were requested, and no item twice.
+ * The index's partition attribute has the requested value, as far as the index returns it. */
+static bool verify_found(struct verify *verify, const struct answer *answer, struct arena *arena,
+                         struct error *err)
+{
+    const struct read *read = verify->sent->read;
+    double before = 0;
+    if (answer->item_count > read->limit)
+        return verify_refuse(verify, err, "%zu results, and %lu were requested", answer->item_count,
+                             (unsigned long)read->limit);
+    for (size_t i = 0; i < answer->item_count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf key = {0};
+        struct json item = json_member(answer->items[i], "Item");
+        double score;
+        bool again = false;
+        struct value value;
+        if (!json_read_double(json_member(answer->items[i], "Score"), &score))
+            return verify_refuse(verify, err, "a score that is no number");
+        if (i > 0 && (read->descending ? score > before : score < before))
+            return verify_refuse(verify, err, "scores that are not in order");
+        before = score;
+        verify_write_own_key(read, item, arena, &key);
+        if (key.size == 0 && !key.failed && !arena->failed)
+            return verify_refuse(verify, err, "a result without its key");
+        if (key.failed || !repeats_add(&verify->repeats, buf_span(&key), &again))
+            return error_no_memory(err);
+        if (again)
+            return verify_refuse(verify, err, "an item that had come before");
+        for (size_t k = 0; k < read->where_count; k++)
+            if (verify_read_key_value(item, read->where[k].attribute, arena, &value) &&
+                !cond_admits(&read->where[k], value))
+                return verify_refuse(verify, err, "an item whose %.*s does not match the request",
+                                     (int)read->where[k].attribute.size,
+                                     read->where[k].attribute.data);
+    }
+    return true;
+}
+
 /* An account has 10,000 tables at most, and a page 100 names. */
 enum { MOST_PAGES_OF_NAMES = 1000 };
 
@@ -492,10 +531,14 @@ bool verify_answer(struct verify *verify, const struct answer *answer, struct er
     case DYNAMO_SCAN:
         ok = verify_scan(verify, answer, &arena, err);
         break;
+    case DYNAMO_SEARCH_VECTORS:
+        ok = verify_found(verify, answer, &arena, err);
+        break;
     case DYNAMO_LIST_TABLES:
         ok = verify_names(verify, answer, &arena, err);
         break;
     case DYNAMO_LIST_BACKUPS:
+    case DYNAMO_LIST_EXPORTS:
     case DYNAMO_DESCRIBE_STREAM:
         ok = !json_present(answer->resume) || verify_position(verify, answer->resume, &arena, err);
         break;

@@ -136,6 +136,7 @@ enum { HEAP_OVERHEAD = 16 };
 static void record_destroy(struct record *record)
 {
     json_clean_up(&record->doc);
+    throttles_unref(record->origin.throttled);
     explicit_bzero(record->text, record->size);
     free(record);
 }
@@ -184,6 +185,7 @@ struct record *record_new(struct json item, const struct record_origin *origin, 
     struct record *record = malloc(sizeof *record + text.size);
     if (record) {
         *record = (struct record){.references = 1, .origin = *origin, .size = text.size};
+        throttles_ref(record->origin.throttled);
         memcpy(record->text, text.data, text.size);
         if (json_parse(&record->doc, record_typed(record), JSON_STRICT, NULL))
             return record;
@@ -222,5 +224,6 @@ const struct record_origin *record_origin(const struct record *record)
 
 size_t record_memory(const struct record *record)
 {
-    return sizeof *record + record->size + json_memory(&record->doc) + (size_t)2 * HEAP_OVERHEAD;
+    return sizeof *record + record->size + json_memory(&record->doc) + (size_t)2 * HEAP_OVERHEAD +
+           throttles_memory(record->origin.throttled);
 }

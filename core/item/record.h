@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/span.h"
+#include "core/base/throttle.h"
 #include "core/item/item.h"
 #include "core/json/json.h"
 
@@ -25,9 +26,10 @@ struct record;
 struct record_origin {
     int64_t fetched_ms; /* monotonic */
     int64_t fetched_wall_ms;
-    double capacity;     /* RCU of the response; < 0: not known */
-    double doubted;      /* the most that requests without a stated consumption took beside */
-    char request_id[64]; /* "" if not known */
+    double capacity; /* RCU of the response; < 0: not known */
+    double doubted;  /* the most that requests without a stated consumption took beside */
+    struct throttles *throttled; /* of its requests; a record takes a reference; NULL: none */
+    char request_id[64];         /* "" if not known */
 };
 
 /* Fills ERR with the reason why ITEM, of the response REQUEST_ID, is not a typed item. Returns

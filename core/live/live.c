@@ -1,23 +1,35 @@
 #include "core/live/live.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/live/live_page.h"
 #include "core/live/live_table.h"
 
-enum { REUSED_MS = 60 * 60 * 1000 }; /* a result is read again after an hour */
+enum {
+    REUSED_MS = 60 * 60 * 1000, /* a result is read again after an hour */
+    SHORT_MS = 60 * 1000,       /* after an entry was dropped for lack of room */
+};
 
 struct live {
     struct source source; /* first: a pointer to it is a pointer to this */
     struct live_context context;
     struct live_budget budget;
-    struct dict tables; /* of struct live_table, owned */
+    struct dict tables;            /* of struct live_table, owned */
+    uint64_t reused;               /* Reads that needed no request */
+    struct loop_timer *room_timer; /* NULL: there is room for all results */
 };
 
 enum live_call_state {
     LIVE_PASSES,   /* the Read is the inner source's, and no result is stored */
     LIVE_COLLECTS, /* likewise, and the result is stored when it is complete */
     LIVE_ANSWERS, /* ROWS are delivered; then, of a read by keys, those that are missing are read */
+};
+
+/* A key of a read by keys. */
+struct live_wanted_key {
+    uint64_t hash;
+    bool came; /* its item came */
 };
 
 struct live_call {
@@ -39,8 +51,8 @@ struct live_call {
     struct loop_timer *timer; /* before the next page */
     struct json *left;        /* owned; of INNER's page, the items that were not delivered before */
     /* Of LIVE_COLLECTS: */
-    struct live_query *query; /* owned; of a query, the rows so far */
-    bool *came;               /* owned; of a read by keys, those whose items came */
+    struct live_query *query;     /* owned; of a query, the rows so far */
+    struct live_wanted_key *keys; /* owned; of a read by keys */
 };
 
 static struct live *live_of(const struct live_call *call)
@@ -112,6 +124,7 @@ static bool live_find_items(struct live_call *call)
         return ok && call->is_complete;
     }
     missing->pattern = read->pattern;
+    missing->once = read->once;
     call->own = missing;
     return true;
 }
@@ -153,40 +166,47 @@ static void live_stop_collecting(struct live_call *call)
 {
     live_query_destroy(call->query);
     call->query = NULL;
-    free(call->came);
-    call->came = NULL;
+    free(call->keys);
+    call->keys = NULL;
     call->state = LIVE_PASSES;
+}
+
+/* NULL when memory ran out. */
+static struct live_wanted_key *live_hash_keys(const struct live_schema *schema,
+                                              const struct read *read)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct live_wanted_key *keys = calloc(read->key_count, sizeof *keys);
+    for (size_t i = 0; keys && i < read->key_count; i++) {
+        buf_truncate(&text, 0);
+        live_schema_write_read_key(&read->keys[i], &text);
+        keys[i].hash = live_schema_hash(schema, buf_span(&text));
+    }
+    if (!text.failed)
+        return keys;
+    free(keys);
+    return NULL;
 }
 
 static void live_begin_collecting(struct live_call *call, const struct read *read)
 {
     const struct live_table *table = call->table;
-    if (!table || !live_can_store(read) ||
-        !live_table_may_store(table, read->index, call->since_ms))
+    if (!table || !live_can_store(read))
         return;
+    if (!live_table_may_store(table, read->index, call->since_ms)) {
+        live_of(call)->budget.was_short |= live_table_is_settled(table, call->since_ms);
+        return;
+    }
     call->state = LIVE_COLLECTS;
     if (read->kind == READ_ITEMS)
-        call->came = calloc(read->key_count, sizeof *call->came);
+        call->keys = live_hash_keys(table->schema, read);
     else if (live_schema_find(table->schema, read->index))
         call->query =
             live_query_new(table->schema, live_schema_find(table->schema, read->index), read);
-    if (!call->came && !call->query)
+    if (!call->keys && !call->query) {
+        live_of(call)->budget.was_short = true; /* as of an index that is made later */
         live_stop_collecting(call);
-}
-
-/* The number of ITEM's key in READ; its count of keys for none, or when memory ran out. */
-static size_t live_find_key(const struct read *read, struct span key)
-{
-    size_t i = 0;
-    for (; i < read->key_count; i++) {
-        CLEAN_UP(buf_clean_up) struct buf own = {0};
-        live_schema_write_read_key(&read->keys[i], &own);
-        if (own.failed)
-            return read->key_count;
-        if (span_equal(buf_span(&own), key))
-            break;
     }
-    return i;
 }
 
 /* False if it is not known which key the item has: then no key must pass for one without an item.
@@ -194,13 +214,16 @@ static size_t live_find_key(const struct read *read, struct span key)
 static bool live_collect_item(struct live_call *call, const struct read *read, struct json item)
 {
     CLEAN_UP(buf_clean_up) struct buf key = {0};
-    bool ok = live_schema_write_key(call->table->schema, item, &key) && !key.failed;
-    size_t i = ok ? live_find_key(read, buf_span(&key)) : read->key_count;
-    if (i == read->key_count)
+    if (!live_schema_write_key(call->table->schema, item, &key) || key.failed)
         return false;
-    call->came[i] = true;
-    live_table_store_item(call->table, buf_span(&key), json_raw(item), call->since_ms);
-    return true;
+    uint64_t hash = live_schema_hash(call->table->schema, buf_span(&key));
+    for (size_t i = 0; i < read->key_count; i++)
+        if (call->keys[i].hash == hash) {
+            call->keys[i].came = true;
+            live_table_store_item(call->table, buf_span(&key), json_raw(item), call->since_ms);
+            return true;
+        }
+    return false;
 }
 
 /* The keys of a whole response that did not come do not exist. */
@@ -208,7 +231,7 @@ static void live_store_missing(struct live_call *call, const struct read *read)
 {
     for (size_t i = 0; i < read->key_count; i++) {
         CLEAN_UP(buf_clean_up) struct buf key = {0};
-        if (call->came[i])
+        if (call->keys[i].came)
             continue;
         live_schema_write_read_key(&read->keys[i], &key);
         if (!key.failed)
@@ -228,7 +251,9 @@ static void live_store_query(struct live_call *call, bool is_complete)
 static void live_collect_query(struct live_call *call, const struct page *page)
 {
     struct live_query *query = call->query;
-    bool ok = query->bytes <= live_of(call)->budget.most / 2;
+    struct live_budget *budget = &live_of(call)->budget;
+    bool ok = query->bytes <= budget->most / 2;
+    budget->was_short = budget->was_short || !ok;
     query->counted += page->counted;
     query->scanned += page->scanned;
     for (size_t i = 0; ok && i < page->item_count; i++)
@@ -428,8 +453,10 @@ static bool live_start(struct source_call *base)
     live_table_touch(call->table);
     bool known = live_table_use(call->table, &call->lag_ms) &&
                  (read->kind == READ_ITEMS ? live_find_items(call) : live_find_query(call));
-    if (known)
+    if (known) {
+        live_of(call)->reused += call->is_complete || read->kind == READ_QUERY;
         return live_answer_later(call);
+    }
     live_drop_rows(call);
     return live_pass_on(call);
 }
@@ -489,29 +516,83 @@ static void live_destroy(struct source *source)
         live_table_destroy((struct live_table *)node);
     }
     dict_clean_up(&live->tables);
+    loop_remove_timer(live->room_timer);
     payer_unref(live->context.payer);
     free(live);
 }
 
-/* Results of a current table are taken from here again after a moment. */
-static int64_t live_ttl_ms(const struct source *source, const char *name, int64_t ttl_ms)
+/* After a minute with room for all results, readers use theirs for a moment again. */
+static void live_on_room(void *arg)
 {
-    const struct live_table *table = live_find_table((const struct live *)source, name);
-    return table ? live_table_ttl_ms(table, ttl_ms) : ttl_ms;
+    struct live *live = arg;
+    bool is_short = live->budget.was_short;
+    live->budget.was_short = false;
+    live->room_timer =
+        is_short ? loop_add_timer(live->context.loop, SHORT_MS, live_on_room, live) : NULL;
 }
 
-static void live_present(const struct source *source, const char *name, struct source_present *out)
+/* Whether there was not room for all results lately. Then readers use theirs for the ttl: else they
+ * would send more requests than without this source. */
+static bool live_is_short(struct live *live)
 {
-    const struct live_table *table = live_find_table((const struct live *)source, name);
+    if (live->room_timer || !live->budget.was_short)
+        return live->room_timer;
+    live->budget.was_short = false;
+    live->room_timer = loop_add_timer(live->context.loop, SHORT_MS, live_on_room, live);
+    return true;
+}
+
+/* Results of a current table are taken from here again after a moment. */
+static int64_t live_ttl_ms(struct source *source, const char *name, int64_t ttl_ms)
+{
+    struct live *live = (struct live *)source;
+    const struct live_table *table = live_find_table(live, name);
+    return table && !live_is_short(live) ? live_table_ttl_ms(table, ttl_ms) : ttl_ms;
+}
+
+static void live_present(struct source *source, const char *name, struct source_present *out)
+{
+    struct live *live = (struct live *)source;
+    const struct live_table *table = live_find_table(live, name);
     *out = (struct source_present){.state = "off", .why = ""};
     if (table)
         live_table_present(table, out);
+    if (strcmp(out->state, "live") == 0 && live_is_short(live)) {
+        out->state = "full";
+        out->why =
+            "some results of the last minute can't be kept: they have more than a quarter of "
+            "--cache-size, or change too often; raise it, or read less";
+    }
 }
 
 static int64_t live_hold_ms(struct source *source, const char *name, int64_t left_ms)
 {
-    struct live_table *table = live_find_table((const struct live *)source, name);
+    struct live_table *table = live_find_table((struct live *)source, name);
     return table ? live_table_hold_ms(table, left_ms) : left_ms;
+}
+
+static void live_add_table_stats(const struct live_table *table, struct source_live *sum)
+{
+    struct source_present now;
+    live_table_present(table, &now);
+    if (table->state == LIVE_RESTS)
+        return;
+    sum->tables++;
+    sum->late += strcmp(now.state, "live") != 0;
+    if (table->state == LIVE_FOLLOWS && now.lag_ms > sum->lag_ms)
+        sum->lag_ms = now.lag_ms;
+}
+
+static void live_add_stats(const struct source *source, struct source_stats *sum)
+{
+    const struct live *live = (const struct live *)source;
+    for (size_t i = 0; i < live->tables.chain_count; i++)
+        for (struct dict_node *node = live->tables.chains[i]; node; node = node->next)
+            live_add_table_stats((const struct live_table *)node, &sum->live);
+    sum->live.bytes += live->budget.used;
+    sum->live.reused += live->reused;
+    sum->live.changes += live->context.changes;
+    sum->live.gaps += live->context.gaps;
 }
 
 static const struct source_ops live_ops = {
@@ -522,6 +603,7 @@ static const struct source_ops live_ops = {
     .read_all = live_read_all,
     .end = live_end,
     .destroy = live_destroy,
+    .add_stats = live_add_stats,
     .ttl_ms = live_ttl_ms,
     .present = live_present,
     .hold_ms = live_hold_ms,

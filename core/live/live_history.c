@@ -27,6 +27,8 @@ static void live_history_drop(struct live_history *history, struct live_past *pa
 {
     size_t size = live_history_size(past);
     history->bytes -= size;
+    if (history->charge)
+        history->charge(history->charge_arg, 0, size);
     list_remove(&past->node);
     explicit_bzero(past, size);
     free(past);
@@ -78,7 +80,16 @@ void live_history_add(struct live_history *history, const struct live_image *ima
     live_history_copy(end, after);
     list_append(&history->changes, &past->node);
     history->bytes += live_history_size(past);
-    while (history->bytes > HISTORY_BYTES ||
+    if (history->charge)
+        history->charge(history->charge_arg, live_history_size(past), 0);
+    while (history->bytes > HISTORY_BYTES)
+        live_history_shorten(history);
+    live_history_age(history, now_ms);
+}
+
+void live_history_age(struct live_history *history, int64_t now_ms)
+{
+    while (!list_is_empty(&history->changes) &&
            LIST_FIRST(&history->changes, struct live_past, node)->at_ms < now_ms - HISTORY_MS)
         live_history_shorten(history);
 }
@@ -125,12 +136,34 @@ static void live_history_read(const struct live_past *past, struct live_parsed *
         live_history_parse(&out->docs[2], span_of(at, past->after_size), &image->after);
 }
 
-void live_history_replay(const struct live_history *history, int64_t since_ms, const uint64_t *hash,
+/* Whether the change may be one that WANTED wants. */
+static bool live_history_matches(const struct live_past *past,
+                                 const struct live_wanted_past *wanted)
+{
+    if (wanted->hash)
+        return past->hash == *wanted->hash;
+    size_t size = past->key_size + past->keys_size + past->before_size + past->after_size;
+    return wanted->text.size == 0 || !past->before_known || !past->after_known ||
+           memmem(past->texts, size, wanted->text.data, wanted->text.size);
+}
+
+/* The first change since SINCE_MS, which is near the end; NULL for none. */
+static struct live_past *live_history_find(const struct live_history *history, int64_t since_ms)
+{
+    struct live_past *found = NULL, *each = LIST_LAST(&history->changes, struct live_past, node);
+    for (; each && each->at_ms >= since_ms; each = LIST_PREVIOUS(each, struct live_past, node))
+        found = each;
+    return found;
+}
+
+void live_history_replay(const struct live_history *history, int64_t since_ms,
+                         const struct live_wanted_past *wanted,
                          void (*fn)(void *arg, const struct live_image *image), void *arg)
 {
-    LIST_EACH (struct live_past, each, &history->changes, node) {
+    struct live_past *each = live_history_find(history, since_ms);
+    for (; each; each = LIST_NEXT(each, struct live_past, node)) {
         CLEAN_UP(live_history_clean_up) struct live_parsed parsed = {0};
-        if (each->at_ms < since_ms || (hash && each->hash != *hash))
+        if (!live_history_matches(each, wanted))
             continue;
         live_history_read(each, &parsed);
         fn(arg, &parsed.image);

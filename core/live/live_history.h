@@ -10,7 +10,9 @@
 struct live_history {
     struct list changes; /* of struct live_past, owned; the oldest first */
     size_t bytes;
-    int64_t from_ms; /* it has all changes that came since */
+    int64_t from_ms;                                     /* it has all changes that came since */
+    void (*charge)(void *arg, size_t more, size_t less); /* see struct live_options */
+    void *charge_arg;
 };
 
 /* Copies IMAGE, which came at NOW_MS. Without memory, or with too many changes in a short time, the
@@ -19,9 +21,19 @@ void live_history_add(struct live_history *history, const struct live_image *ima
 /* Drops all; the history begins at NOW_MS. {0} is such a history of time 0. */
 void live_history_restart(struct live_history *history, int64_t now_ms);
 
-/* Calls FN for each change that came since SINCE_MS, in their order; with HASH only for those of
- * items with that hash. */
-void live_history_replay(const struct live_history *history, int64_t since_ms, const uint64_t *hash,
+/* Drops changes that are too old, where none is added. */
+void live_history_age(struct live_history *history, int64_t now_ms);
+
+/* Changes of interest; the others need not be read. */
+struct live_wanted_past {
+    const uint64_t *hash; /* of an item's key; NULL: of any item */
+    struct span text;     /* in the key or in one of the images, as it is in JSON; empty: any */
+};
+
+/* Calls FN for each wanted change that came since SINCE_MS, in their order. Others may come, too.
+ */
+void live_history_replay(const struct live_history *history, int64_t since_ms,
+                         const struct live_wanted_past *wanted,
                          void (*fn)(void *arg, const struct live_image *image), void *arg);
 
 #endif

@@ -102,6 +102,7 @@ static void live_memory_use(struct live_entry *entry)
 /* May drop any entry. */
 static void live_memory_keep_budget(struct live_budget *budget)
 {
+    budget->was_short = budget->was_short || budget->used > budget->most;
     while (budget->used > budget->most && !list_is_empty(&budget->entries))
         live_memory_drop(LIST_FIRST(&budget->entries, struct live_entry, in_budget));
 }

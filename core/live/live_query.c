@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/ascii.h"
 #include "core/item/item.h"
 
 struct live_query *live_query_new(struct live_schema *schema, const struct live_index *index,
@@ -150,7 +151,31 @@ struct live_row *live_query_find_item(const struct live_query *query, struct spa
     return found ? query->rows[at - 1] : NULL;
 }
 
-/* Whether the query returns ITEM, an item of its partition. */
+static bool live_query_hold(const struct cond *conds, size_t count, struct json item, bool *failed)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!cond_holds(&conds[i], item, failed))
+            return false;
+    return true;
+}
+
+/* A filter sees the attributes that the index has, and no others. */
+static bool live_query_passes(const struct live_query *query, struct json item, bool *failed)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    const struct read *read = query->read;
+    if (query->index->projection == PROJECTS_ALL || read->filter_count == 0)
+        return live_query_hold(read->filter, read->filter_count, item, failed);
+    live_schema_project_index(query->schema, query->index, item, &text);
+    if (text.failed || !json_parse(&doc, buf_span(&text), JSON_STRICT, NULL)) {
+        *failed = true;
+        return false;
+    }
+    return live_query_hold(read->filter, read->filter_count, json_root(&doc), failed);
+}
+
+/* Whether the query returns ITEM, which may be absent. */
 static bool live_query_admits(const struct live_query *query, struct json item, bool *failed)
 {
     CLEAN_UP(buf_clean_up) struct buf partition = {0};
@@ -159,15 +184,8 @@ static bool live_query_admits(const struct live_query *query, struct json item, 
         return false;
     bool is_in_index = live_schema_write_partition(query->schema, query->index, item, &partition);
     *failed = *failed || partition.failed;
-    if (!is_in_index)
-        return false;
-    for (size_t i = 0; i < read->where_count; i++)
-        if (!cond_holds(&read->where[i], item, failed))
-            return false;
-    for (size_t i = 0; i < read->filter_count; i++)
-        if (!cond_holds(&read->filter[i], item, failed))
-            return false;
-    return true;
+    return is_in_index && live_query_hold(read->where, read->where_count, item, failed) &&
+           live_query_passes(query, item, failed);
 }
 
 /* Whether ITEM is not behind ROW in the result. */
@@ -234,4 +252,24 @@ bool live_query_patch(struct live_query *query, const struct live_image *image)
     bool ok = !failed && image->after_known && (!has || live_query_put(query, image, old));
     live_row_unref(old);
     return ok && (query->is_complete || query->count >= query->read->limit);
+}
+
+/* Other characters may be escaped. */
+static bool live_query_is_plain(struct span text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (!ascii_is_letter(text.data[i]) && !ascii_is_digit(text.data[i]) &&
+            !strchr("#-_.:@", text.data[i]))
+            return false;
+    return true;
+}
+
+struct span live_query_partition_text(const struct live_query *query)
+{
+    const struct read *read = query->read;
+    for (size_t i = 0; i < read->where_count; i++)
+        if (read->where[i].op == COND_EQ && read->where[i].value.type == VALUE_S &&
+            live_query_is_plain(read->where[i].value.bytes))
+            return read->where[i].value.bytes;
+    return span_text("");
 }

@@ -26,6 +26,9 @@ void live_query_destroy(struct live_query *query); /* NULL is fine */
 /* Appends an item of the source's response. False when memory ran out, or ITEM has no valid key. */
 bool live_query_add(struct live_query *query, struct json item);
 
+/* A text that each item of the query has in its JSON; empty if that is not certain. Borrowed. */
+struct span live_query_partition_text(const struct live_query *query);
+
 /* The row of KEY, an item's whole key, if the result has it whole; borrowed. NULL for none. ITEM is
  * KEY as typed JSON. */
 struct live_row *live_query_find_item(const struct live_query *query, struct span key,

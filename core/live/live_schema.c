@@ -197,7 +197,7 @@ static bool live_schema_has_name(const struct span *names, size_t count, struct 
 struct live_wanted {
     const struct live_schema *schema;
     const struct live_index *index; /* NULL: a read by keys */
-    const struct read *read;
+    const struct read *read;        /* NULL: all attributes */
 };
 
 static bool live_schema_has_attribute(const struct live_wanted *wanted, struct span name)
@@ -248,7 +248,7 @@ static void live_schema_write_wanted(const struct live_wanted *wanted, struct js
         CLEAN_UP(buf_clean_up) struct buf text = {0};
         value = json_next(name);
         out->failed = out->failed || !json_read_string(name, &text) || text.failed;
-        if (!live_schema_wants(wanted->read, buf_span(&text)) ||
+        if ((wanted->read && !live_schema_wants(wanted->read, buf_span(&text))) ||
             (wanted->index && !live_schema_has_attribute(wanted, buf_span(&text))))
             continue;
         buf_add_text(out, comma);
@@ -258,6 +258,13 @@ static void live_schema_write_wanted(const struct live_wanted *wanted, struct js
         comma = ",";
     }
     buf_add_char(out, '}');
+}
+
+void live_schema_project_index(const struct live_schema *schema, const struct live_index *index,
+                               struct json item, struct buf *out)
+{
+    const struct live_wanted wanted = {schema, index, NULL};
+    live_schema_write_wanted(&wanted, item, out);
 }
 
 void live_schema_project(const struct live_schema *schema, const struct live_index *index,

@@ -48,6 +48,9 @@ bool live_schema_write_read_partition(const struct live_schema *schema,
                                       const struct live_index *index, const struct read *read,
                                       struct buf *out);
 
+/* Appends the part of ITEM that INDEX has. */
+void live_schema_project_index(const struct live_schema *schema, const struct live_index *index,
+                               struct json item, struct buf *out);
 /* Appends the part of ITEM that READ, a query of INDEX, returns of it. */
 void live_schema_project(const struct live_schema *schema, const struct live_index *index,
                          const struct read *read, struct json item, struct buf *out);

@@ -8,6 +8,7 @@ enum {
     POLL_MOST_MS = 1000,
     LOOK_EACH_MS = 1000,        /* at the lag */
     UNREAD_MS = 10 * 60 * 1000, /* then polling stops */
+    MOST_TABLES = 32,           /* that are followed at the same time */
     LOST_MS = 60 * 1000,        /* before it begins again */
     INDEXES_SETTLE = 5,         /* times as long as the table itself */
 };
@@ -26,6 +27,8 @@ struct live_table *live_table_new(struct live_context *context, const char *name
     memcpy(table->name, name, size);
     table->node.key = span_of(table->name, size);
     table->context = context;
+    table->history.charge = context->budget->charge;
+    table->history.charge_arg = context->budget->charge_arg;
     return table;
 }
 
@@ -48,9 +51,8 @@ static void live_table_end(struct live_table *table)
 
 static void live_table_stop(struct live_table *table)
 {
+    table->context->followed -= table->follower != NULL;
     live_table_end(table);
-    if (table->follower)
-        table->context->requests += follower_stats(table->follower).requests;
     follower_destroy(table->follower);
     table->follower = NULL;
     live_table_clear(table);
@@ -101,6 +103,8 @@ static void live_table_report_lag(struct live_table *table)
     if (!is_late && table->was_late)
         log_line(table->context->log, LOG_LEVEL_INFO, "the stream of table %s has caught up",
                  table->name);
+    if (!is_late)
+        table->why = (struct error){0};
     table->was_late = is_late;
 }
 
@@ -124,6 +128,7 @@ static void live_table_look(void *arg)
                  table->name);
         return;
     }
+    live_history_age(&table->history, live_table_now_ms(table));
     if (table->state == LIVE_FOLLOWS)
         live_table_report_lag(table);
     live_table_look_in(table, LOOK_EACH_MS);
@@ -193,6 +198,7 @@ static void live_table_on_covered(void *arg)
     struct live_table *table = arg;
     log_line(table->context->log, LOG_LEVEL_INFO, "table %s is live", table->name);
     live_history_restart(&table->history, live_table_now_ms(table));
+    table->covered_ms = live_table_now_ms(table);
     table->state = LIVE_FOLLOWS;
 }
 
@@ -246,6 +252,7 @@ static void live_table_begin(struct live_table *table)
         live_table_lose(table, &why);
         return;
     }
+    context->followed++;
     table->state = LIVE_BEGINS;
     live_table_look_in(table, LOOK_EACH_MS);
 }
@@ -253,10 +260,16 @@ static void live_table_begin(struct live_table *table)
 void live_table_touch(struct live_table *table)
 {
     table->read_ms = live_table_now_ms(table);
-    if (table->state == LIVE_RESTS)
-        live_table_begin(table);
-    else if (!table->timer) /* memory ran out for it */
+    if (table->state != LIVE_RESTS && !table->timer) /* memory ran out for it */
         live_table_look_in(table, table->state == LIVE_LOST ? LOST_MS : LOOK_EACH_MS);
+    if (table->state != LIVE_RESTS)
+        return;
+    if (table->context->followed < MOST_TABLES)
+        live_table_begin(table);
+    else
+        error_set(&table->why, ERROR_TOO_LARGE,
+                  "%d tables are followed already; one that is not read for ten minutes makes room",
+                  MOST_TABLES);
 }
 
 /* Results. */
@@ -324,7 +337,7 @@ static int64_t live_table_most_lag_ms(const struct live_table *table, int64_t la
     int64_t now_ms = live_table_now_ms(table), most_ms = lag_ms + SOURCE_HOLD_MS;
     for (size_t i = 0; i < 2; i++) {
         const struct live_use *use = &table->uses[i];
-        if (now_ms < use->from_ms + 2 * SOURCE_HOLD_MS && now_ms - use->tip_ms > most_ms)
+        if (now_ms < use->from_ms + (int64_t)2 * SOURCE_HOLD_MS && now_ms - use->tip_ms > most_ms)
             most_ms = now_ms - use->tip_ms;
     }
     return most_ms;
@@ -342,16 +355,22 @@ void live_table_present(const struct live_table *table, struct source_present *o
     bool lags = table->state == LIVE_FOLLOWS && out->lag_ms > LIVE_MOST_LAG_MS;
     if (lags)
         out->state = "lags";
-    if (table->state == LIVE_FOLLOWS && live_table_is_held(table))
+    else if (table->state == LIVE_FOLLOWS && live_table_is_held(table))
         out->state = words[LIVE_BEGINS];
     out->lag_ms = live_table_most_lag_ms(table, out->lag_ms);
-    if (lags || table->state == LIVE_LOST || table->state == LIVE_BEGINS)
+    if (lags || table->state != LIVE_FOLLOWS)
         out->why = table->why.text;
 }
 
 static int64_t live_table_settle_ms(const struct live_table *table, bool of_index)
 {
     return table->context->settle_ms * (of_index ? INDEXES_SETTLE : 1);
+}
+
+bool live_table_is_settled(const struct live_table *table, int64_t since_ms)
+{
+    return table->state == LIVE_FOLLOWS &&
+           since_ms - live_table_settle_ms(table, true) >= table->covered_ms;
 }
 
 bool live_table_may_store(const struct live_table *table, const char *index, int64_t since_ms)
@@ -385,8 +404,8 @@ void live_table_store_item(struct live_table *table, struct span key, struct spa
 {
     struct live_replay replay = {.key = key};
     uint64_t hash = live_schema_hash(table->schema, key);
-    live_history_replay(&table->history, since_ms - live_table_settle_ms(table, false), &hash,
-                        live_table_change_item, &replay);
+    live_history_replay(&table->history, since_ms - live_table_settle_ms(table, false),
+                        &(struct live_wanted_past){.hash = &hash}, live_table_change_item, &replay);
     if (!replay.is_lost && !replay.text.failed)
         live_memory_store_item(table->memory, key,
                                replay.is_changed ? buf_span(&replay.text) : text, since_ms);
@@ -404,7 +423,8 @@ void live_table_store_query(struct live_table *table, struct live_query *query, 
 {
     struct live_replay replay = {.query = query};
     bool of_index = query->index->name.size > 0;
-    live_history_replay(&table->history, since_ms - live_table_settle_ms(table, of_index), NULL,
+    live_history_replay(&table->history, since_ms - live_table_settle_ms(table, of_index),
+                        &(struct live_wanted_past){.text = live_query_partition_text(query)},
                         live_table_change_query, &replay);
     if (replay.is_lost)
         live_query_destroy(query);

@@ -31,8 +31,9 @@ struct live_context {
     struct payer *payer;   /* of the polls; may be NULL */
     const struct log *log; /* may be NULL */
     struct live_budget *budget;
-    int64_t settle_ms;                /* see struct live_options */
-    uint64_t requests, changes, gaps; /* so far */
+    int64_t settle_ms;      /* see struct live_options */
+    uint64_t changes, gaps; /* so far */
+    unsigned followed;      /* tables with a follower */
 };
 
 struct live_table {
@@ -46,6 +47,7 @@ struct live_table {
     struct live_history history;
     bool was_late;           /* the lag was reported */
     int64_t read_ms;         /* the last Read of the table */
+    int64_t covered_ms;      /* of FOLLOWS: since when */
     struct live_use uses[2]; /* the latest first: readers may hold these results */
     int64_t ended_ms;        /* when it ceased to follow; 0: not yet */
     int64_t held_until_ms; /* the kernel may hold results that were used while it was not current */
@@ -78,6 +80,8 @@ void live_table_present(const struct live_table *table, struct source_present *o
 /* Whether results of a Read of INDEX (NULL: the table) that was sent at SINCE_MS may be stored: no
  * change is missing that they may lack. */
 bool live_table_may_store(const struct live_table *table, const char *index, int64_t since_ms);
+/* Whether every result could be stored, if the history had all changes of the last moments. */
+bool live_table_is_settled(const struct live_table *table, int64_t since_ms);
 /* Stores the response to a Read that was sent at SINCE_MS; see live_memory_store_item. The caller
  * has checked live_table_may_store. */
 void live_table_store_item(struct live_table *table, struct span key, struct span text,

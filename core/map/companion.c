@@ -22,6 +22,7 @@ const char *companion_ending(enum companion companion)
         [COMPANION_INFO] = "@info",
         [COMPANION_LINKS] = "@links",
         [COMPANION_HISTORY] = "@history",
+        [COMPANION_SIMILAR] = "@similar",
         [COMPANION_ATTRS] = "@",
         [COMPANION_JSONL] = "@jsonl",
         [COMPANION_CSV] = "@csv",
@@ -42,7 +43,7 @@ bool companion_is_of_listing(enum companion companion)
 bool companion_has_columns(enum companion companion)
 {
     return companion == COMPANION_CSV || companion == COMPANION_TABLE ||
-           companion == COMPANION_SQLITE;
+           companion == COMPANION_SQLITE || companion == COMPANION_SIMILAR;
 }
 
 /* The position in NAME of the last ENDING that a colon and columns follow; 0: none. */
@@ -109,7 +110,8 @@ static const struct companion_words of_record[] = {
     {"@links/L", "leads to another item, if the map has links; @links has them all"},
     {"@info", "its origin, its cost, the equal aws command"},
     {"@typed", "DynamoDB's own typed JSON"},
-    {"@history/T", "its versions, one for each time in snapshots at which it had changed"},
+    {"@history/T", "its versions, by the times of snapshots"},
+    {"@similar/N", "the N items nearest to its vector"},
 };
 
 const struct companion_words *companion_words_of(bool listing, size_t *count)

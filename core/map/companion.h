@@ -16,6 +16,7 @@ enum companion {
     COMPANION_INFO,    /* name@info, of an item or a listing */
     COMPANION_LINKS,   /* name@links, a directory */
     COMPANION_HISTORY, /* name@history, a directory */
+    COMPANION_SIMILAR, /* name@similar, name@similar:index, directories */
     COMPANION_ATTRS,   /* name@, a directory */
     COMPANION_JSONL,   /* of a listing, as are those below: name@jsonl */
     COMPANION_CSV,     /* name@csv, name@csv:columns */
@@ -29,11 +30,11 @@ enum companion {
 const char *companion_ending(enum companion companion);
 /* Whether only listings have it; COMPANION_INFO is of both. */
 bool companion_is_of_listing(enum companion companion);
-/* Whether its ending may name columns. */
+/* Whether its ending may name columns, or an index. */
 bool companion_has_columns(enum companion companion);
 
 /* Takes the ending off NAME. COLUMNS gets the text behind the ending's colon, still escaped; empty
- * for none. */
+ * for none. Of COMPANION_SIMILAR it is the index. */
 enum companion companion_split(struct span *name, struct span *columns);
 /* The companion whose ending, with columns or without, is the whole of TEXT. */
 enum companion companion_parse_ending(struct span text);

@@ -275,6 +275,27 @@ static bool compile_make_indexes(struct compiling *compiling)
     return true;
 }
 
+static bool compile_make_vectors(struct compiling *compiling)
+{
+    struct map_vector **last = &compiling->model->vectors;
+    for (const struct map_vector *from = compiling->table->vectors; from; from = from->next) {
+        struct map_vector *vector = arena_alloc(&compiling->model->arena, sizeof *vector);
+        if (!vector)
+            return false;
+        *vector = *from;
+        vector->name = compile_store(compiling, from->name);
+        vector->step = compile_store(compiling, from->step);
+        vector->attribute = compile_store(compiling, from->attribute);
+        vector->distance = compile_store(compiling, from->distance);
+        vector->partition = compile_store(compiling, from->partition);
+        vector->status = compile_store(compiling, from->status);
+        vector->next = NULL;
+        *last = vector;
+        last = &vector->next;
+    }
+    return true;
+}
+
 /* Formats of an index attribute that differ by kind. For a listing of "*" the attribute is one open
  * part. */
 static bool compile_make_by_kind(struct compiling *compiling, const struct declared_key *from,
@@ -682,14 +703,16 @@ static bool compile_make(struct compiling *compiling)
     struct model *model = compiling->model;
     model->path_name = compile_store(compiling, table->path_name);
     model->base_name = compile_store(compiling, table->base_name);
+    model->arn = compile_store(compiling, table->arn);
     model->separator = table->separator;
     model->mtime = compile_store(compiling, table->mtime);
     model->ttl_ms = table->ttl_ms;
     model->line = table->at.line;
     model->column = table->at.column;
     if (!compile_make_secrets(compiling) || !compile_make_params(compiling) ||
-        !compile_make_indexes(compiling) || !compile_make_keys(compiling) ||
-        !compile_make_kinds(compiling) || !compile_join_indexes(compiling))
+        !compile_make_indexes(compiling) || !compile_make_vectors(compiling) ||
+        !compile_make_keys(compiling) || !compile_make_kinds(compiling) ||
+        !compile_join_indexes(compiling))
         return false;
     compile_set_types(compiling);
     compile_set_format_types(compiling);

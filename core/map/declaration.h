@@ -163,6 +163,7 @@ struct declared_table {
     char separator;
     struct declared_record *records;
     struct declared_index *indexes;
+    struct map_vector *vectors;
     struct declared_type *types;
     struct declared_param *params;
     const char **secrets;
@@ -171,6 +172,7 @@ struct declared_table {
     int64_t ttl_ms;
     struct declared_link *links;
     struct declared_path *paths;
+    const char *arn;  /* as the service states it; or NULL */
     bool has_paths;   /* the table has "paths", perhaps empty */
     bool broken;      /* "table" or "records" is unreadable */
     const char *note; /* or NULL */
@@ -187,6 +189,7 @@ struct declared_environment {
     const char *endpoint;
     const char *snapshot;
     const char *snapshots;
+    bool live;
     const char *note;
     struct declared_environment *next;
 };

@@ -214,6 +214,8 @@ bool listable_lacks(const struct model *table, const struct route *child,
 {
     const struct map_pattern *list = child->parent->list;
     const struct map_param *param = listable_values(table, child);
+    if (child->vector)
+        return !format_is_literal(&child->segment);
     if (child->entry || child->hidden || format_is_literal(&child->segment) ||
         (param && param->only))
         return false;

@@ -66,6 +66,19 @@ const struct map_link *model_find_link(const struct model *model, struct span na
     return link;
 }
 
+const struct map_vector *model_find_vector(const struct model *model, struct span name)
+{
+    const struct map_vector *each = model->vectors;
+    while (each && !span_is(name, each->name))
+        each = each->next;
+    return each;
+}
+
+bool model_vector_is_ready(const struct map_vector *vector)
+{
+    return strcmp(vector->status, "ACTIVE") == 0 && !vector->is_backfilling;
+}
+
 const struct map_param *model_find_param(const struct model *model, const char *name)
 {
     for (const struct map_param *param = model->params; param; param = param->next)

@@ -69,6 +69,20 @@ struct map_index {
     struct map_index *next;
 };
 
+/* A vector index of a table that the service describes; a map declares none. */
+struct map_vector {
+    const char *name;
+    const char *step;      /* its directory in by/ */
+    const char *attribute; /* of the vectors */
+    uint32_t dimensions;
+    const char *distance;  /* the service's name of the function (core/source/source.h) */
+    const char *partition; /* the attribute whose value each search must have, or NULL */
+    enum value_type partition_type;
+    const char *status; /* "ACTIVE", "CREATING", … */
+    bool is_backfilling;
+    struct map_vector *next;
+};
+
 /* A parameter's values. */
 struct map_param {
     const char *name;
@@ -208,12 +222,14 @@ struct model {
     struct model *self;    /* itself, to count references: every holder sees it const */
     const char *path_name; /* "jobs" */
     const char *base_name; /* "EcomIndexerJobsTable" */
+    const char *arn;       /* of a table without a map, as the service states it; or NULL */
     char separator;        /* no part contains it unless it is open */
     struct map_key keys[2];
     size_t key_count;
     struct map_kind *kinds;
     struct map_kind *any; /* the kind of list "*" */
     struct map_index *indexes;
+    struct map_vector *vectors;
     const struct format_piece *spelled; /* parts with a spelling; each has one */
     size_t spelled_count;
     struct map_param *params;
@@ -240,6 +256,9 @@ size_t model_count(void);
 
 const struct map_kind *model_find_kind(const struct model *model, const char *name);
 const struct map_index *model_find_index(const struct model *model, const char *name);
+const struct map_vector *model_find_vector(const struct model *model, struct span name);
+/* Whether the index answers searches, as far as its description says. */
+bool model_vector_is_ready(const struct map_vector *vector);
 const struct map_param *model_find_param(const struct model *model, const char *name);
 const struct map_link *model_find_link(const struct model *model, struct span name);
 

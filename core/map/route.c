@@ -93,8 +93,9 @@ static const char *route_wrong_segment(const struct format *segment)
     struct span last = segment->pieces[segment->count - 1].literal;
     for (enum companion c = COMPANION_TYPED; c < COMPANION_END; c++)
         if (span_ends(last, span_text(companion_ending(c))))
-            return "a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, "
-                   "@count, @summary or @sqlite, which are companions of an item or of a listing";
+            return "a path can't end in @, @typed, @info, @links, @history, @similar, @jsonl, "
+                   "@csv, @table, @count, @summary or @sqlite, which are companions of an item or "
+                   "of a listing";
     return NULL;
 }
 
@@ -273,7 +274,8 @@ static bool route_place_all_entries(struct builder *builder, struct route *route
  * listing's. */
 static bool route_mark_hidden(struct route *route)
 {
-    bool shown = (route->list && !route->list->hidden) || (route->file && !route->file->hidden);
+    bool shown = (route->list && !route->list->hidden) || (route->file && !route->file->hidden) ||
+                 route->vector;
     for (struct route *child = route->children; child; child = child->next)
         if (!child->entry || child->file != route->list)
             shown = route_mark_hidden(child) || shown;
@@ -327,6 +329,33 @@ static bool route_check_ambiguity(struct builder *builder, const struct route *r
     return true;
 }
 
+/* The step TEXT of PARENT, which is a plain one: made unless it exists. */
+static struct route *route_lay_step(struct builder *builder, struct route *parent, const char *text)
+{
+    CLEAN_UP(arena_discard) struct arena scratch = {0};
+    struct format segment, copy;
+    const char *wrong = parent ? format_parse(&scratch, span_text(text), &segment) : NULL;
+    if (!parent || wrong || scratch.failed || !format_copy(builder->arena, &segment, &copy)) {
+        findings_no_memory(builder->findings); /* TEXT is a format */
+        return NULL;
+    }
+    struct route *child = route_find_child(parent, &copy);
+    return child ? child : route_new(builder, parent, &copy, NULL, FINDING_AT(builder->table));
+}
+
+/* by/INDEX/, with a placeholder. */
+static bool route_place_vector(struct builder *builder, const struct map_vector *vector)
+{
+    struct route *by = route_lay_step(builder, builder->root, "by");
+    struct route *index = route_lay_step(builder, by, vector->step);
+    struct route *names = route_lay_step(builder, index, "{vector}");
+    if (!names)
+        return false;
+    index->vector = vector;
+    names->vector = vector;
+    return true;
+}
+
 struct route *route_build(const struct model *model, struct arena *arena, bool whole,
                           struct findings *findings)
 {
@@ -336,6 +365,9 @@ struct route *route_build(const struct model *model, struct arena *arena, bool w
     builder.root = route_new(&builder, NULL, &nothing, NULL, FINDING_AT(model));
     for (const struct map_pattern *each = model->patterns; builder.root && each; each = each->next)
         ok = route_place_pattern(&builder, each) && ok;
+    for (const struct map_vector *each = model->vectors; ok && builder.root && each;
+         each = each->next)
+        ok = route_place_vector(&builder, each);
     ok = ok && whole && builder.root && route_place_all_entries(&builder, builder.root) &&
          route_check_ambiguity(&builder, builder.root);
     if (builder.root)

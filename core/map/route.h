@@ -13,11 +13,13 @@ struct route {
     struct route *next;     /* of the same parent */
     const struct map_pattern *list;
     const struct map_pattern *file;
-    const struct map_kind *kind;   /* of FILE's item; NULL for several */
-    const struct map_entry *entry; /* FILE is the listing above, this is an entry of it */
-    bool hidden;                   /* no listing shows it: all paths here and below are hidden */
-    const char *count;             /* the parameter here with the number of entries; or NULL */
-    unsigned line, column;         /* of the first path with it */
+    const struct map_kind *kind;     /* of FILE's item; NULL for several */
+    const struct map_entry *entry;   /* FILE is the listing above, this is an entry of it */
+    bool hidden;                     /* no listing shows it: all paths here and below are hidden */
+    const struct map_vector *vector; /* of a vector index's directory, and of the placeholder in it,
+                                      * which matches no name */
+    const char *count;               /* the parameter here with the number of entries; or NULL */
+    unsigned line, column;           /* of the first path with it */
 };
 
 /* Appends the step as in the map, with the rank of an entry. */

@@ -91,6 +91,11 @@ bool names_refuse_unlisted(const struct model *table, const struct route *step,
                            const struct bindings *path, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf segment = {0};
+    if (step->vector)
+        return error_set(err, ERROR_NOT_LISTABLE,
+                         "the vector index %s can't be listed: it answers only searches by a "
+                         "vector; use ITEM@similar/ of an item of the table",
+                         step->vector->name);
     format_write(&step->segment, &segment);
     const char *slash = step->file ? "" : "/", *hint = names_placeholder_hint(table, step);
     const char *reason =
@@ -364,7 +369,7 @@ static enum names_taken names_try_step(const struct names_directory *directory,
                                        struct arena *arena, struct names_found *found,
                                        struct refusal *refusal)
 {
-    if (!names_skip_rank(child, &name))
+    if (!names_skip_rank(child, &name) || (child->vector && !format_is_literal(&child->segment)))
         return NOT_ITS_FORM;
     found->kind = NAMES_CHILD;
     found->route = child;
@@ -738,6 +743,15 @@ static bool names_describe_refusal(const struct names_directory *directory, stru
     return false;
 }
 
+/* In the directory of a vector index. */
+static bool names_refuse_vector(const struct map_vector *vector, struct error *err)
+{
+    return error_set(err, ERROR_NOT_FOUND,
+                     "the vector index %s has no names: it answers only searches by a vector; use "
+                     "ITEM@similar/ of an item of the table",
+                     vector->name);
+}
+
 bool names_find(const struct names_directory *directory, struct span name, struct arena *arena,
                 struct names_found *found, struct error *err)
 {
@@ -746,6 +760,8 @@ bool names_find(const struct names_directory *directory, struct span name, struc
         return !arena->failed || error_no_memory(err);
     if (arena->failed)
         return error_no_memory(err);
+    if (err && directory->route->vector)
+        return names_refuse_vector(directory->route->vector, err);
     return err && names_describe_refusal(directory, name, &refusal, err);
 }
 

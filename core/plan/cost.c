@@ -2,6 +2,7 @@
 
 #include "core/base/quantity.h"
 #include "core/json/writer.h"
+#include "core/source/payer.h"
 
 /* In https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/: "Constraints in DynamoDB",
  * and "DynamoDB read and write operations" for the rounding. */
@@ -146,6 +147,16 @@ void cost_of_search(const struct map_pattern *pattern, struct cost *out)
     out->rcu.most = cost_bound_item(item, pattern->consistent);
 }
 
+void cost_of_found(bool read, bool one, struct cost *cost)
+{
+    double most = cost_bound_item(ITEM_BYTES, false);
+    cost->searches++;
+    cost->requests += read && one;
+    cost->rcu.most += read && one ? most : 0;
+    cost->batches |= read && !one;
+    cost->rcu.record = read && !one ? most : cost->rcu.record;
+}
+
 void cost_of_together(size_t count, size_t sure, struct cost *out)
 {
     double each = 2 * cost_bound_item(ITEM_BYTES, true) * (double)count;
@@ -176,6 +187,7 @@ void cost_add(struct cost *cost, const struct cost *more)
     cost->ties |= more->ties;
     cost->batches |= more->batches;
     cost->tables |= more->tables;
+    cost->searches += more->searches;
     cost->scans += more->scans;
     cost->described |= more->described;
     cost->consistent |= more->consistent;
@@ -218,6 +230,9 @@ void cost_write(const struct cost *cost, struct buf *out)
     else if (!end[0])
         buf_printf(out, "no request: known from %s",
                    cost->described ? "its description" : "the map");
+    if (cost->searches)
+        buf_printf(out, ", and %u search%s by a vector", cost->searches,
+                   cost->searches == 1 ? "" : "es");
     if (cost->batches)
         buf_add_text(out, "; contents: 1 more for every 100 items");
     if (cost->described)
@@ -244,14 +259,29 @@ bool cost_write_exception(const struct cost *cost, struct buf *out)
     return cost->passes_over || cost->parallel;
 }
 
+bool cost_write_search(const struct cost *cost, struct buf *out)
+{
+    if (cost->searches == 0)
+        return false;
+    buf_printf(out,
+               "at least %u search bytes, which no RCU pay for: they grow with the dimensions of "
+               "the index and with the results; no upper bound is documented",
+               cost->searches * SEARCH_LEAST_BYTES);
+    return true;
+}
+
 void cost_write_json(const struct cost *cost, struct buf *out)
 {
     buf_printf(out,
                "{\"requests\": %u, \"paged_queries\": %u, \"queries_that_may_pass_over\": %u, "
                "\"per_100_records\": %d, \"per_100_tables\": %d, \"descriptions\": %d, "
-               "\"scans\": %u, \"reads_in_parallel\": %s}",
+               "\"scans\": %u, \"reads_in_parallel\": %s",
                cost->requests, cost->pages, cost->passes_over, cost->batches, cost->tables,
                cost->described, cost->scans, cost->parallel ? "true" : "false");
+    if (cost->searches)
+        buf_printf(out, ", \"searches\": %u, \"least_search_bytes\": %u", cost->searches,
+                   cost->searches * SEARCH_LEAST_BYTES);
+    buf_add_char(out, '}');
 }
 
 /* The bounds that are not 0, in the order in which they are printed. A further page is printed by

@@ -22,6 +22,7 @@ struct cost {
     bool ties;            /* or if many items share the last one's sort key */
     bool batches;         /* one for every 100 items of a page, for their contents */
     bool tables;          /* one for every 100 tables of the account */
+    unsigned searches;    /* by vectors; they consume bytes, and no RCU */
     unsigned scans;  /* segments of a table: one for each page, at least one for each segment */
     bool described;  /* one for the table's description, at most once a minute */
     bool consistent; /* RCU count double */
@@ -49,6 +50,9 @@ void cost_of_index_alone(struct cost *cost);
 /* The cost of an entry with a shortened name. */
 void cost_of_search(const struct map_pattern *pattern, struct cost *out);
 
+/* Adds to COST a search by a vector; and, if they are READ by their keys, its results, or one of
+ * them. */
+void cost_of_found(bool read, bool one, struct cost *cost);
 /* The cost of reading COUNT items at one moment. SURE of them are read in
  * any case; the keys of the others may not be found. A transaction reads each item twice,
  * consistently, and all of them together have at most 4 MB. */
@@ -62,6 +66,8 @@ void cost_add(struct cost *cost, const struct cost *more);
 void cost_write(const struct cost *cost, struct buf *out);
 /* The exceptions: "1 more a page …, only if …". False without any. */
 bool cost_write_exception(const struct cost *cost, struct buf *out);
+/* "at least 1024 search bytes …". False without a search. */
+bool cost_write_search(const struct cost *cost, struct buf *out);
 /* The same as a JSON object of numbers and flags. */
 void cost_write_json(const struct cost *cost, struct buf *out);
 

@@ -10,6 +10,7 @@
 #include "core/map/entry_names.h"
 #include "core/plan/cost.h"
 #include "core/plan/item_parts.h"
+#include "core/plan/vector_search.h"
 
 enum { MAX_SORT_BYTES = 1024, MAX_EXPRESSION = 4096 }; /* of the service */
 
@@ -463,6 +464,22 @@ unsigned long plan_count_made(void)
     return plans_made;
 }
 
+/* Adds the search for the item's vector. */
+static bool plan_add_search(struct plan *plan, const struct plan_subject *subject,
+                            struct error *err)
+{
+    if (!subject->vector)
+        return true;
+    plan->search = vector_search_new(subject->vector, plan->table, plan->table_name, subject->top);
+    if (!plan->search)
+        return error_no_memory(err);
+    read_set_pattern(plan->search, plan->table->path_name, plan->pattern->path);
+    plan_name_secrets(plan, plan->search);
+    plan->found = subject->found;
+    cost_of_found(subject->found != PLAN_FOUND_NONE, subject->found == PLAN_FOUND_ONE, &plan->cost);
+    return !read_failed(plan->search) || error_no_memory(err);
+}
+
 struct plan *plan_new(const struct plan_subject *subject, struct error *err)
 {
     struct plan *plan = calloc(1, sizeof *plan);
@@ -490,7 +507,7 @@ struct plan *plan_new(const struct plan_subject *subject, struct error *err)
         plan->path.items[i].value = arena_copy(&plan->arena, plan->path.items[i].value);
     if (plan->arena.failed)
         error_no_memory(err);
-    else if (plan_make_steps(plan, subject, err))
+    else if (plan_make_steps(plan, subject, err) && plan_add_search(plan, subject, err))
         return plan;
     plan_unref(plan);
     return NULL;
@@ -509,12 +526,13 @@ void plan_unref(const struct plan *plan)
     if (!mine || --mine->references > 0)
         return;
     read_destroy(mine->query);
+    read_destroy(mine->search);
     arena_clean_up(&mine->arena);
     model_unref(mine->table);
     free(mine);
 }
 
-int64_t plan_ttl_ms(const struct plan *plan, const struct source *source)
+int64_t plan_ttl_ms(const struct plan *plan, struct source *source)
 {
     int64_t ttl_ms = plan->pattern->ttl_ms;
     return plan->pattern->consistent ? ttl_ms : source_ttl_ms(source, plan->table_name, ttl_ms);

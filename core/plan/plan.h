@@ -9,6 +9,13 @@
 #include "core/source/read.h"
 #include "core/source/source.h"
 
+/* Of the items that a search finds, those that are read by their keys. */
+enum plan_found {
+    PLAN_FOUND_NONE,
+    PLAN_FOUND_ONE,
+    PLAN_FOUND_ALL, /* for their contents and sizes */
+};
+
 /* The subject of a plan: one of a table's patterns, with the values of the path. Borrowed by
  * plan_new, which copies it. */
 struct plan_subject {
@@ -25,6 +32,10 @@ struct plan_subject {
     bool counts;                /* of a listing: only the number of items is wanted */
     const struct span *columns; /* likewise: the only wanted attributes, COLUMN_COUNT; none: all */
     size_t column_count;
+    const struct map_vector *vector; /* the item's vector is searched for in this index; or NULL. Of
+                                      * a model that the caller holds longer than the plan */
+    uint32_t top;                    /* the number of results */
+    enum plan_found found;
 };
 
 enum plan_kind {
@@ -52,6 +63,9 @@ struct plan {
     bool counts;                       /* of PLAN_LIST: only the number of items is wanted */
     bool index_suffices; /* of PLAN_LIST: items are not read again, since the index includes the
                             wanted attributes */
+    struct read *search; /* owned: what follows the steps for the item; its vector is not known yet
+                          * (core/plan/vector_search.h). NULL: nothing */
+    enum plan_found found;
     struct cost cost;
     struct arena arena;
     size_t references;
@@ -73,7 +87,7 @@ struct read *plan_items(const struct plan *plan, const struct key *keys, size_t 
 
 /* For how long a result of SOURCE may be used again: the path's ttl, or less where SOURCE keeps
  * results up to date. */
-int64_t plan_ttl_ms(const struct plan *plan, const struct source *source);
+int64_t plan_ttl_ms(const struct plan *plan, struct source *source);
 
 /* Whether an item that was read by its key still matches the path: all conditions hold. False with
  * ERR filled: ERROR_NOT_FOUND, or memory ran out. */

@@ -170,6 +170,7 @@ static void catalog_write_identity(const struct table_info *info,
                                    const struct declared_table *table, struct buf *out)
 {
     catalog_write_schema(&info->keys, out);
+    buf_printf(out, "t%zu:%.*s", info->arn.size, (int)info->arn.size, info->arn.data);
     for (size_t i = 0; i < info->index_count; i++) {
         const struct index_info *index = &info->indexes[i];
         buf_printf(out, "i%d%d%zu:%.*s", (int)index->local, (int)index->projection,
@@ -178,6 +179,15 @@ static void catalog_write_identity(const struct table_info *info,
         for (size_t k = 0; k < index->included_count; k++)
             buf_printf(out, "a%zu:%.*s", index->included[k].size, (int)index->included[k].size,
                        index->included[k].data);
+    }
+    for (size_t i = 0; i < info->vector_count; i++) {
+        const struct vector_info *vector = &info->vectors[i];
+        const struct span texts[] = {vector->name, vector->attribute, vector->distance,
+                                     vector->partition, vector->status};
+        buf_printf(out, "v%lld,%d,%d", (long long)vector->dimensions, (int)vector->backfilling,
+                   (int)vector->partition_type);
+        for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
+            buf_printf(out, "%zu:%.*s", texts[k].size, (int)texts[k].size, texts[k].data);
     }
     for (size_t i = 0; i < table->secret_count; i++)
         buf_printf(out, "x%zu:%s", strlen(table->secrets[i]), table->secrets[i]);

@@ -134,7 +134,7 @@ static void declared_files_report_covered(struct declared_files *files, const st
     bool exists =
         why.kind == ERROR_NONE && best &&
         (plan->kind != PLAN_KEY || plan_holds(plan, &plan->key, record_item(best), &why)) &&
-        file_make(tree, file->place, best, 0, NULL, &bytes, &content, &why);
+        file_make(tree, file->place, best, &(struct tree_found){0}, NULL, &bytes, &content, &why);
     if (exists) {
         int64_t age_ms = loop_now_ms(tree->loop) - record_origin(best)->fetched_ms;
         int64_t ttl_ms = tree_items_ttl_ms(tree, file->place, plan->pattern);

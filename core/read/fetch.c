@@ -24,14 +24,14 @@ struct fetch {
     const struct tree *tree;
     const struct place *place;
     enum fetch_state state;
-    const struct plan *plan;  /* PLACE's; NULL when none could be made */
-    struct source *source;    /* holds a reference */
-    struct arena arena;       /* of KEY, once a query has found it */
-    struct key key;           /* of the item that is read */
-    int64_t ttl_limit_ms;     /* the rest of the ttl of the index's entry */
-    double found_units;       /* RCU of the query that found the key */
-    struct cache_wait *wait;  /* of FETCH_FINDS and FETCH_READS */
-    struct loop_timer *timer; /* of FETCH_HAS_KEY and FETCH_FAILS */
+    const struct plan *plan;      /* PLACE's; NULL when none could be made */
+    struct source *source;        /* holds a reference */
+    struct arena arena;           /* of KEY, once a query has found it */
+    struct key key;               /* of the item that is read */
+    int64_t ttl_limit_ms;         /* the rest of the ttl of the index's entry */
+    struct tree_found query_cost; /* holds a reference to its counts */
+    struct cache_wait *wait;      /* of FETCH_FINDS and FETCH_READS */
+    struct loop_timer *timer;     /* of FETCH_HAS_KEY and FETCH_FAILS */
     struct error why;
     struct error outage; /* with a kind: the response in hand is too old, and this is why */
     fetch_done_fn *done;
@@ -48,7 +48,8 @@ struct fetch_flight {
     struct loop *loop;
     struct read *read; /* owned; of one item by its key. NULL: the plan's query is sent */
     struct cache_flight *cache_flight;
-    struct source_call *call; /* NULL before it starts and after it ended */
+    struct source_call *call;    /* NULL before it starts and after it ended */
+    struct throttles *throttled; /* owned: of all pages so far */
     struct pick pick;
     struct place *place; /* owned; of PLAN_SEARCH, else NULL */
     struct place_options names;
@@ -69,6 +70,7 @@ void fetch_fill_origin(struct loop *loop, const struct page *page, struct record
         .fetched_wall_ms = clock->wall_ms(clock) - page->age_ms,
         .capacity = page->capacity,
         .doubted = page->doubted,
+        .throttled = page->throttled,
     };
     strncpy(out->request_id, page->request_id, sizeof out->request_id - 1);
 }
@@ -77,6 +79,7 @@ static void fetch_flight_release(void *arg)
 {
     struct fetch_flight *flight = arg;
     pick_clean_up(&flight->pick);
+    throttles_unref(flight->throttled);
     place_destroy(flight->place);
     read_destroy(flight->read);
     plan_unref(flight->plan);
@@ -160,6 +163,8 @@ static void fetch_flight_take_page(void *arg, const struct page *page, const str
         return;
     }
     fetch_fill_origin(flight->loop, page, &origin);
+    throttles_join(&flight->throttled, page->throttled);
+    origin.throttled = flight->throttled;
     for (size_t i = 0; i < page->item_count && !done; i++) {
         if (!fetch_flight_take_item(flight, page->items[i], &origin, &done, &why)) {
             fetch_flight_fail(flight, &why);
@@ -244,6 +249,7 @@ static void fetch_destroy(struct fetch *fetch)
         cache_leave(fetch->wait);
     loop_remove_timer(fetch->timer);
     arena_clean_up(&fetch->arena);
+    throttles_unref(fetch->query_cost.throttled);
     source_unref(fetch->source);
     free(fetch);
 }
@@ -260,7 +266,8 @@ static void fetch_finish(struct fetch *fetch, struct record *record, int64_t ttl
     fetch_done_fn *done = fetch->done;
     fetch_key_fn *found = fetch->found;
     void *arg = fetch->arg;
-    double found_units = fetch->found_units;
+    struct tree_found query_cost = fetch->query_cost;
+    fetch->query_cost.throttled = NULL;
     const struct error *why = err || fetch->outage.kind == ERROR_NONE ? err : &fetch->outage;
     struct error copy; /* of WHY, which may be the fetch's */
     if (why)
@@ -271,7 +278,8 @@ static void fetch_finish(struct fetch *fetch, struct record *record, int64_t ttl
     if (found)
         found(arg, NULL, &copy);
     else
-        done(arg, record, found_units, ttl_left_ms, why ? &copy : NULL);
+        done(arg, record, &query_cost, ttl_left_ms, why ? &copy : NULL);
+    throttles_unref(query_cost.throttled);
     record_unref(record);
 }
 
@@ -416,7 +424,8 @@ static void fetch_take_found(void *arg, void *data, int64_t ttl_left_ms, const s
         fetch_finish(fetch, record, ttl_left_ms, NULL);
     } else {
         fetch->ttl_limit_ms = ttl_left_ms;
-        fetch->found_units = record_origin(record)->capacity;
+        fetch->query_cost.units = record_origin(record)->capacity;
+        fetch->query_cost.throttled = throttles_ref(record_origin(record)->throttled);
         if (fetch->found || !fetch_read_key(fetch, record) || !fetch_read_by_key(fetch)) {
             struct error why = fetch->why;
             fetch_finish(fetch, NULL, 0, &why);

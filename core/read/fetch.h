@@ -10,10 +10,10 @@ bool fetch_is_needed(const struct place *place);
 
 struct fetch;
 
-/* RECORD is borrowed. FOUND_UNITS are the RCU of the query that found the key; less than 0 where
- * the service reported none. A proven miss is ERROR_NOT_FOUND with a text that names the key. With
- * both RECORD and ERR, the item may be too old, and ERR is the reason why no newer one was read. */
-typedef void fetch_done_fn(void *arg, struct record *record, double found_units,
+/* RECORD and FOUND are borrowed. A proven miss is ERROR_NOT_FOUND with a text that names the key.
+ * With both RECORD and ERR, the item may be too old, and ERR is the reason why no newer one was
+ * read. */
+typedef void fetch_done_fn(void *arg, struct record *record, const struct tree_found *found,
                            int64_t ttl_left_ms, const struct error *err);
 
 /* PLACE is an item, its companion or its attribute, and must outlive the fetch. For a bare

@@ -13,6 +13,7 @@
 #include "core/read/links.h"
 #include "core/read/model_provider.h"
 #include "core/read/resolve.h"
+#include "core/read/similar.h"
 
 void file_view(const struct tree *tree, const struct model *table,
                const char *first[KEY_MAX_BASE_ATTRIBUTES], struct record_view *view)
@@ -78,8 +79,8 @@ static bool file_find_attribute(const struct place *place, struct json item, str
 
 /* Appends the text of the item, and fills in whether it is secret. */
 static bool file_write(const struct tree *tree, const struct place *place, struct record *record,
-                       double found_units, const struct error *stale, bool *secret, struct buf *out,
-                       struct error *err)
+                       const struct tree_found *found, const struct error *stale, bool *secret,
+                       struct buf *out, struct error *err)
 {
     struct json item = record_item(record), typed;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -114,7 +115,7 @@ static bool file_write(const struct tree *tree, const struct place *place, struc
         return target;
     }
     case PLACE_INFO:
-        return tree->texts->write_item_info(tree, place, record, found_units, stale, out) ||
+        return tree->texts->write_item_info(tree, place, record, found, stale, out) ||
                error_no_memory(err);
     case PLACE_TYPED:
         ok = item_write_typed(item, &view, out);
@@ -130,11 +131,11 @@ static bool file_write(const struct tree *tree, const struct place *place, struc
 }
 
 bool file_make(const struct tree *tree, const struct place *place, struct record *record,
-               double found_units, const struct error *stale, struct buf *bytes,
+               const struct tree_found *found, const struct error *stale, struct buf *bytes,
                struct tree_file *out, struct error *err)
 {
     bool secret;
-    if (!file_write(tree, place, record, found_units, stale, &secret, bytes, err))
+    if (!file_write(tree, place, record, found, stale, &secret, bytes, err))
         return false;
     *out = (struct tree_file){
         .bytes = buf_span(bytes),
@@ -161,7 +162,7 @@ struct fact_part {
     struct fact_flight *flight;
     struct read *read;        /* owned */
     struct source_call *call; /* NULL before it starts and after it ended */
-    struct buf text;          /* the response's JSON; of backups, the elements of an array */
+    struct buf text;          /* the response's JSON; of a list, the elements of an array */
 };
 
 /* The requests for one fact. They belong to the cache's flight, and may outlive the first caller.
@@ -173,6 +174,10 @@ struct fact_flight {
     struct cache_flight *cache_flight;
     struct fact_part parts[FACT_MOST_READS];
     size_t pending; /* requests without a response */
+    /* Of FACT_STREAM, whose part 0 reads the stream. Part 1 reads the table, if that is not known.
+     */
+    struct buf table, stream; /* owned: their descriptions */
+    bool is_enabled;
 };
 
 static void fact_flight_release(void *arg)
@@ -182,6 +187,8 @@ static void fact_flight_release(void *arg)
         read_destroy(flight->parts[i].read);
         buf_clean_up(&flight->parts[i].text);
     }
+    buf_clean_up(&flight->table);
+    buf_clean_up(&flight->stream);
     payer_unref(flight->payer);
     source_unref(flight->source);
     free(flight);
@@ -217,18 +224,33 @@ static void fact_flight_fail(struct fact_flight *flight, const struct error *err
     cache_fail(flight->cache_flight, &copy);
 }
 
-/* Two responses become one object, under the service's own names. NULL when memory ran out. */
+/* Joins the responses, under the service's own names. */
+static void fact_flight_write(const struct fact_flight *flight, struct buf *out)
+{
+    const struct fact_part *parts = flight->parts;
+    const char *const *frame = fact_frame(flight->fact);
+    if (flight->fact == FACT_STREAM) {
+        if (!fact_write_stream(buf_span(&flight->table), buf_span(&flight->stream),
+                               buf_span(&parts[0].text), out))
+            out->failed = true;
+        buf_add_char(out, '\n');
+        return;
+    }
+    for (size_t i = 0; i < FACT_MOST_READS; i++) {
+        buf_add_text(out, frame[i]);
+        buf_add_span(out, buf_span(&parts[i].text));
+    }
+    buf_add_text(out, frame[FACT_MOST_READS]);
+}
+
+/* NULL when memory ran out. */
 static struct fact_text *fact_text_new(const struct fact_flight *flight)
 {
     CLEAN_UP(buf_clean_up) struct buf out = {0};
     const struct fact_part *parts = flight->parts;
-    bool two = flight->fact == FACT_BACKUPS;
-    buf_add_text(&out, two ? "{\"BackupSummaries\":[" : "");
-    buf_add_span(&out, buf_span(&parts[0].text));
-    buf_add_text(&out, two ? "],\"ContinuousBackupsDescription\":" : "");
-    buf_add_span(&out, buf_span(&parts[1].text));
-    buf_add_text(&out, two ? "}\n" : "\n");
-    bool failed = out.failed || parts[0].text.failed || parts[1].text.failed;
+    fact_flight_write(flight, &out);
+    bool failed = out.failed || parts[0].text.failed || parts[1].text.failed ||
+                  flight->table.failed || flight->stream.failed;
     struct fact_text *text = failed ? NULL : malloc(sizeof *text + out.size);
     if (!text)
         return NULL;
@@ -237,24 +259,74 @@ static struct fact_text *fact_text_new(const struct fact_flight *flight)
     return text;
 }
 
-static void fact_flight_take_page(void *arg, const struct page *page, const struct error *err)
+static void fact_flight_take_page(void *arg, const struct page *page, const struct error *err);
+
+static bool fact_flight_start_part(struct fact_flight *flight, size_t i)
 {
-    struct fact_part *part = arg;
-    struct fact_flight *flight = part->flight;
-    if (err) {
-        fact_flight_fail(flight, err);
-        return;
+    struct fact_part *part = &flight->parts[i];
+    part->flight = flight;
+    part->call =
+        source_start(flight->source, part->read, flight->payer, fact_flight_take_page, part);
+    return part->call;
+}
+
+/* Requests the stream that the table's description names; without one nothing is pending. False
+ * when memory ran out. */
+static bool fact_flight_start_stream(struct fact_flight *flight)
+{
+    CLEAN_UP(buf_clean_up) struct buf arn = {0};
+    struct read *read = flight->parts[0].read;
+    if (!fact_find_stream(buf_span(&flight->table), &arn, &flight->is_enabled)) {
+        flight->pending--;
+        return !arn.failed;
     }
-    buf_add_span(&part->text, page->description);
+    read_set_stream(read, &(struct read_stream){.arn = buf_span(&arn)});
+    return !read_failed(read) && fact_flight_start_part(flight, 0);
+}
+
+/* False when memory ran out. */
+static bool fact_flight_add_page(struct fact_part *part, const struct page *page)
+{
+    struct fact_flight *flight = part->flight;
+    if (flight->fact != FACT_STREAM) {
+        buf_add_span(&part->text, page->description);
+    } else if (part->read->kind == READ_TABLE) {
+        buf_add_span(&flight->table, page->description);
+        return fact_flight_start_stream(flight);
+    } else if (flight->stream.size == 0) {
+        buf_add_span(&flight->stream, page->description);
+    }
     for (size_t i = 0; i < page->item_count; i++) {
         buf_add_text(&part->text, part->text.size ? "," : "");
         buf_add_span(&part->text, json_raw(page->items[i]));
     }
-    if (page->more)
-        source_more(part->call);
-    if (page->more || --flight->pending > 0)
-        return;
+    return true;
+}
+
+/* The shards of a stream that was disabled last for a day; their end is no failure. */
+static bool fact_flight_forgives(const struct fact_flight *flight, const struct error *err)
+{
+    return flight->fact == FACT_STREAM && !flight->is_enabled && err->kind == ERROR_NO_STREAM;
+}
+
+static void fact_flight_take_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct fact_part *part = arg;
+    struct fact_flight *flight = part->flight;
     struct error why;
+    if (err && !fact_flight_forgives(flight, err)) {
+        fact_flight_fail(flight, err);
+        return;
+    }
+    if (page && !fact_flight_add_page(part, page)) {
+        error_no_memory(&why);
+        fact_flight_fail(flight, &why);
+        return;
+    }
+    if (page && page->more)
+        source_more(part->call);
+    if ((page && page->more) || --flight->pending > 0)
+        return;
     struct fact_text *text = fact_text_new(flight);
     if (!text) {
         error_no_memory(&why);
@@ -270,51 +342,56 @@ static void fact_flight_take_page(void *arg, const struct page *page, const stru
 static bool fact_flight_start(void *arg, struct cache_flight *cache_flight, struct error *err)
 {
     struct fact_flight *flight = arg;
+    bool is_stream = flight->fact == FACT_STREAM, ok = true;
     flight->cache_flight = cache_flight;
-    flight->pending = fact_read_count(flight->fact);
-    for (size_t i = 0; i < fact_read_count(flight->fact); i++) {
-        struct fact_part *part = &flight->parts[i];
-        part->flight = flight;
-        part->call =
-            source_start(flight->source, part->read, flight->payer, fact_flight_take_page, part);
-        if (!part->call) {
-            fact_flight_abandon(flight);
-            return error_no_memory(err);
-        }
-    }
-    return true;
+    for (size_t i = 0; i < FACT_MOST_READS; i++)
+        flight->pending += flight->parts[i].read != NULL;
+    if (is_stream && flight->table.size > 0)
+        ok = fact_flight_start_stream(flight);
+    else if (is_stream)
+        ok = fact_flight_start_part(flight, 1);
+    for (size_t i = 0; !is_stream && ok && i < flight->pending; i++)
+        ok = fact_flight_start_part(flight, i);
+    if (!ok)
+        fact_flight_abandon(flight);
+    return ok || error_no_memory(err);
 }
 
-static struct fact_flight *fact_flight_new(enum fact fact, struct source *source,
-                                           struct payer *payer, const char *table)
+/* DESCRIPTION is the table's, of FACT_STREAM alone; empty: it is not known. */
+static struct fact_flight *fact_flight_new(const struct place *place, struct source *source,
+                                           struct payer *payer, struct span description)
 {
     struct fact_flight *flight = calloc(1, sizeof *flight);
     if (!flight)
         return NULL;
-    flight->fact = fact;
+    flight->fact = place->fact;
     flight->source = source_ref(source);
     flight->payer = payer_ref(payer);
-    for (size_t i = 0; i < fact_read_count(fact); i++) {
-        flight->parts[i].read = fact_read(fact, i, table);
-        if (!flight->parts[i].read) {
-            fact_flight_release(flight);
-            return NULL;
-        }
-    }
-    return flight;
+    enum fact fact = place->fact;
+    const char *table = place->table_name;
+    buf_add_span(&flight->table, description);
+    bool ok = !flight->table.failed;
+    for (size_t i = 0; ok && i < fact_read_count(fact); i++)
+        ok = (flight->parts[i].read = fact_read(fact, i, table, place->table->arn));
+    if (ok && fact == FACT_STREAM && description.size == 0)
+        ok = (flight->parts[1].read = read_new(READ_TABLE, table, NULL));
+    if (ok)
+        return flight;
+    fact_flight_release(flight);
+    return NULL;
 }
 
 /* Reads the fact at PLACE through the cache. FN is called once, later, with a struct fact_text,
  * unless cache_leave ends it. NULL with ERR filled. */
 static struct cache_wait *file_read_fact(const struct tree *tree, const struct place *place,
-                                         cache_done_fn *fn, void *arg, struct error *err)
+                                         struct span description, cache_done_fn *fn, void *arg,
+                                         struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf key = {0};
     struct source *source = tree->source(tree->source_arg, place, err);
     if (!source)
         return NULL;
-    struct fact_flight *flight =
-        fact_flight_new(place->fact, source, tree->payer, place->table_name);
+    struct fact_flight *flight = fact_flight_new(place, source, tree->payer, description);
     struct cache_wait *wait = NULL;
     source_identity(source, &key);
     buf_printf(&key, " %s of %s", fact_name(place->fact), place->table_name);
@@ -350,8 +427,10 @@ struct tree_call {
     struct tree_listing *listing; /* owned: it is read to its end for its @info */
     struct tree_stream *stream;   /* owned: a listing's items, whose file is collected in BYTES */
     struct history *history;      /* owned: of PLACE_VERSION */
-    struct place *version;        /* owned: the item at that moment, whose companion VERSION_CALL */
-    struct tree_call *version_call; /* reads; owned */
+    struct similar *similar;      /* owned: of PLACE_SIMILAR_ITEM, and of @info */
+    struct place *version; /* owned: the item, at that moment or as it was found, which VERSION_CALL
+                            * reads */
+    struct tree_call *version_call; /* owned */
     struct buf bytes;
     struct spool *spool; /* owned: it has the file instead of BYTES; NULL: not */
     int64_t moved_ms;    /* when the last page came; 0: none */
@@ -383,6 +462,7 @@ static void file_call_destroy(struct tree_call *call)
     tree_list_end(call->listing);
     tree_stream_end(call->stream);
     history_close(call->history);
+    similar_cancel(call->similar);
     tree_cancel(call->version_call);
     place_destroy(call->version);
     buf_clean_up_secret(&call->bytes);
@@ -390,7 +470,7 @@ static void file_call_destroy(struct tree_call *call)
     free(call);
 }
 
-static void file_take_record(void *arg, struct record *record, double found_units,
+static void file_take_record(void *arg, struct record *record, const struct tree_found *found,
                              int64_t ttl_left_ms, const struct error *err)
 {
     struct tree_call call = *(struct tree_call *)arg;
@@ -398,7 +478,7 @@ static void file_take_record(void *arg, struct record *record, double found_unit
     struct tree_file file;
     struct error why;
     free(arg);
-    if (record && file_make(call.tree, call.place, record, found_units, err, &bytes, &file, &why)) {
+    if (record && file_make(call.tree, call.place, record, found, err, &bytes, &file, &why)) {
         file.ttl_left_ms = ttl_left_ms;
         call.done(call.arg, &file, NULL);
         return;
@@ -459,29 +539,44 @@ static void file_refuse_fact(void *arg)
     call.done(call.arg, NULL, &call.why);
 }
 
-/* Reports the description that the catalog has, while it is fresh; else reads it. */
-static void file_report_schema(void *arg)
+/* Reports a fact that needs no request. */
+static void file_report_fact(struct tree_call *call, struct span bytes)
 {
-    struct tree_call *call = arg;
-    struct model_provider *models = call->tree->models;
-    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
-    struct model_provider_description description;
-    call->timer = NULL;
-    if (models->ops->describe(models, call->place, &description) && description.text.size > 0) {
-        buf_add_span(&bytes, description.text);
-        buf_add_char(&bytes, '\n');
-    }
-    if (bytes.size == 0 || bytes.failed) {
-        call->wait = file_read_fact(call->tree, call->place, file_take_fact, call, &call->why);
-        if (!call->wait)
-            file_refuse_fact(call);
-        return;
-    }
-    struct tree_file file = {.bytes = buf_span(&bytes),
+    struct tree_file file = {.bytes = bytes,
                              .ttl_left_ms = tree_structure_ttl_ms(call->tree, call->place)};
     struct tree_call ended = *call;
     free(call);
     ended.done(ended.arg, &file, NULL);
+}
+
+/* Reports what the description that the catalog has implies, while it is fresh; else reads it. That
+ * is a schema, and the fact that a table has no stream. */
+static void file_report_described(void *arg)
+{
+    struct tree_call *call = arg;
+    struct model_provider *models = call->tree->models;
+    CLEAN_UP(buf_clean_up) struct buf bytes = {0}, arn = {0};
+    struct model_provider_description known;
+    bool is_enabled, is_schema = call->place->fact == FACT_SCHEMA;
+    struct span text = span_text("");
+    call->timer = NULL;
+    if (models->ops->describe(models, call->place, &known))
+        text = known.text;
+    bool ok = text.size > 0;
+    if (ok && is_schema)
+        buf_add_span(&bytes, text);
+    else if (ok)
+        ok = !fact_find_stream(text, &arn, &is_enabled) && !arn.failed &&
+             fact_write_stream(text, span_text(""), span_text(""), &bytes);
+    buf_add_char(&bytes, '\n');
+    if (ok && !bytes.failed) {
+        file_report_fact(call, buf_span(&bytes));
+        return;
+    }
+    call->wait = file_read_fact(call->tree, call->place, is_schema ? span_text("") : text,
+                                file_take_fact, call, &call->why);
+    if (!call->wait)
+        file_refuse_fact(call);
 }
 
 /* The listing has been read to its end for its @info, which has its costs. A directory that was
@@ -678,6 +773,69 @@ static void file_take_version(void *arg, const struct history_version *version,
     file_report_version(call, NULL, &why);
 }
 
+/* Similar items. */
+
+/* The key of the result whose name PLACE has; NULL without one. */
+static const struct key *file_find_similar(const struct tree *tree, const struct place *place,
+                                           const struct similar_result *result, struct error *err)
+{
+    for (size_t i = 0; i < result->count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        similar_write_name(place, &tree->names, i + 1, &result->hits[i], &name);
+        if (name.failed) {
+            error_no_memory(err);
+            return NULL;
+        }
+        if (span_equal(buf_span(&name), place->similar_name))
+            return &result->hits[i].key;
+    }
+    error_set(err, ERROR_NOT_FOUND,
+              "the search does not find an item of this name now; list the directory again");
+    err->ttl_left_ms = MAP_MISSING_TTL_MS;
+    return NULL;
+}
+
+/* The item is read by its key, like any other. */
+static void file_take_similar(void *arg, const struct similar_found *found, const struct error *err)
+{
+    struct tree_call *call = arg;
+    const struct tree *tree = call->tree;
+    const struct place *place = call->place;
+    struct error why;
+    call->similar = NULL;
+    if (err) {
+        file_report_version(call, NULL, err);
+        return;
+    }
+    if (place->kind == PLACE_SIMILAR_FILE) { /* @info */
+        struct tree_file file = {.ttl_left_ms = found->ttl_left_ms};
+        bool ok = tree->texts->write_similar_info(tree, place, found, &call->bytes);
+        file.bytes = buf_span(&call->bytes);
+        if (!ok)
+            error_no_memory(&why);
+        file_report_version(call, ok ? &file : NULL, ok ? NULL : &why);
+        return;
+    }
+    const struct key *key = file_find_similar(tree, place, found->result, &why);
+    if (key) {
+        call->version = place_of_similar(place, key);
+        call->version_call =
+            call->version ? tree_read(tree, call->version, file_take_companion, call) : NULL;
+        if (call->version_call)
+            return;
+        error_no_memory(&why);
+    }
+    file_report_version(call, NULL, &why);
+}
+
+/* A mount serves the file before it gets here. */
+static void file_refuse_changes(struct error *err)
+{
+    error_set(err, ERROR_INVALID,
+              "grows with each change of the table, without an end; use ddbfs tail with the "
+              "directory of the table, or tail -f in a mount");
+}
+
 struct tree_call *tree_read(const struct tree *tree, const struct place *place, tree_file_fn *done,
                             void *arg)
 {
@@ -687,15 +845,21 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
     *call = (struct tree_call){.tree = tree, .place = place, .done = done, .arg = arg};
     if (place->kind == PLACE_README || (place->kind == PLACE_LINK && !fetch_is_needed(place)))
         call->timer = loop_add_timer(tree->loop, 0, file_report_local, call);
-    else if (place->kind == PLACE_FACT && place->fact == FACT_SCHEMA && tree->models)
-        call->timer = loop_add_timer(tree->loop, 0, file_report_schema, call);
+    else if (place->kind == PLACE_FACT && tree->models &&
+             (place->fact == FACT_SCHEMA || place->fact == FACT_STREAM))
+        call->timer = loop_add_timer(tree->loop, 0, file_report_described, call);
+    else if (place->kind == PLACE_CHANGES)
+        file_refuse_changes(&call->why);
     else if (place->kind == PLACE_VERSION)
         call->history = history_start(tree, place, file_take_version, call, &call->why);
     else if (place->kind == PLACE_FACT)
-        call->wait = file_read_fact(tree, place, file_take_fact, call, &call->why);
+        call->wait = file_read_fact(tree, place, span_text(""), file_take_fact, call, &call->why);
     else if (place->kind == PLACE_LIST_INFO)
         call->listing = tree_list(tree, place, false, file_take_listing, call);
-    else if (place->kind == PLACE_LIST_FILE)
+    else if (place->kind == PLACE_SIMILAR_ITEM ||
+             (place->kind == PLACE_SIMILAR_FILE && place->companion == COMPANION_INFO))
+        call->similar = similar_start(tree, place, false, file_take_similar, call);
+    else if (place->kind == PLACE_LIST_FILE || place->kind == PLACE_SIMILAR_FILE)
         call->stream = tree_stream(tree, place, file_take_piece, call);
     else
         call->fetch = fetch_start(tree, place, file_take_record, call);
@@ -705,7 +869,8 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
         tree_list_set_steady(call->listing);
     if (call->stream)
         tree_stream_set_steady(call->stream);
-    if (call->fetch || call->timer || call->listing || call->wait || call->stream || call->history)
+    if (call->fetch || call->timer || call->listing || call->wait || call->stream ||
+        call->history || call->similar)
         return call;
     file_call_destroy(call);
     return NULL;

@@ -19,7 +19,7 @@ bool file_write_attribute(const struct tree *tree, const struct model *table, st
  * the item is older than its ttl. False with ERR filled: ERROR_NOT_FOUND when the item has no such
  * attribute. */
 bool file_make(const struct tree *tree, const struct place *place, struct record *record,
-               double found_units, const struct error *stale, struct buf *bytes,
+               const struct tree_found *found, const struct error *stale, struct buf *bytes,
                struct tree_file *out, struct error *err);
 
 /* How the items of TABLE are shown: keys first (their names go to FIRST), secrets masked. Borrows

@@ -103,6 +103,7 @@ static void hydrate_take_page(void *arg, const struct page *page, const struct e
     }
     hydrate->source.cost->requests += page->requests;
     source_add_page(&hydrate->source.cost->spent, page);
+    throttles_join(hydrate->source.throttled, page->throttled);
     for (size_t i = 0; i < page->item_count; i++)
         hydrate->item(hydrate->arg, page->items[i], page->request_id);
     if (page->more)

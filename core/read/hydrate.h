@@ -20,7 +20,8 @@ struct hydrate_from {
     struct payer *payer;                 /* may be NULL */
     const struct walk_transcript *items; /* has them all; NULL: requests are sent to SOURCE */
     struct loop *loop;
-    struct walk_cost *cost; /* to which the requests' cost is added */
+    struct walk_cost *cost;       /* to which the requests' cost is added */
+    struct throttles **throttled; /* to which those that were throttled are added */
 };
 
 /* {0} is one without a page. Must not move while it reads. */

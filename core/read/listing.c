@@ -41,6 +41,7 @@ void tree_list_end(struct tree_listing *listing)
     key_scan_unref(listing->scan);
     buf_clean_up(&listing->last_key);
     history_close(listing->history);
+    similar_cancel(listing->similar);
     declared_files_clean_up(&listing->files);
     listing_query_clean_up(listing);
     listing_end_call(listing);
@@ -88,6 +89,9 @@ void listing_continue(struct tree_listing *listing)
             break;
         case LISTING_HISTORY:
             exists = place->kind == PLACE_HISTORY;
+            break;
+        case LISTING_SIMILAR:
+            exists = place->kind == PLACE_SIMILAR || place->kind == PLACE_SIMILAR_FILE;
             break;
         case LISTING_SCAN:
             exists = listing->scanned;
@@ -407,11 +411,11 @@ static void listing_deliver_attributes(struct tree_listing *listing, struct json
     listing_deliver_all(listing);
 }
 
-static void listing_take_record(void *arg, struct record *record, double found_units,
+static void listing_take_record(void *arg, struct record *record, const struct tree_found *found,
                                 int64_t ttl_left_ms, const struct error *err)
 {
     struct tree_listing *listing = arg;
-    (void)found_units;
+    (void)found;
     listing->fetch = NULL;
     if (err)
         listing_fail(listing, err);
@@ -467,6 +471,73 @@ static bool listing_start_versions(struct tree_listing *listing, struct error *e
     listing->history =
         history_start(listing->tree, listing->place, listing_take_version, listing, err);
     return listing->history;
+}
+
+/* Items that a search has found. */
+
+/* Adds the entry of HIT, the result number RANK, whose ITEM may be absent if it is not wanted.
+ * False when an item cannot be listed. */
+static bool listing_add_similar(struct tree_listing *listing, size_t rank,
+                                const struct similar_hit *hit, struct json item,
+                                int64_t ttl_left_ms)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
+    const struct place *place = listing->place;
+    struct entries *entries = &listing->entries;
+    similar_write_name(place, &listing->tree->names, rank, hit, &name);
+    entries->failed = entries->failed || name.failed;
+    struct tree_entry *entry =
+        entries->failed ? NULL : entries_add(entries, buf_span(&name), false);
+    if (!entry)
+        return true;
+    entry->ttl_left_ms = ttl_left_ms;
+    if (!listing->full || !json_present(item))
+        return true;
+    bool ok = listing->items
+                  ? similar_write_scored(place, rank, hit, item, &bytes, &listing->refused)
+                  : file_write_record(listing->tree, place->table, item, &bytes) || bytes.failed ||
+                        record_refuse(item, "", &listing->refused);
+    entries->failed = entries->failed || bytes.failed;
+    entry->size = (int64_t)bytes.size;
+    entry->content = arena_adopt(&listing->contents, &bytes);
+    return ok;
+}
+
+/* An item that no longer exists is left out, where the items are read. */
+static void listing_take_similar(void *arg, const struct similar_found *found,
+                                 const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    struct tree_list_stats *stats = &listing->stats;
+    listing->similar = NULL;
+    if (err) {
+        listing_fail(listing, err);
+        return;
+    }
+    stats->entries = found->result->count;
+    stats->requests = found->result->requests + found->item_requests;
+    stats->spent = found->result->spent;
+    spent_add(&stats->spent, &found->item_spent);
+    for (size_t i = 0; i < found->result->count; i++) {
+        struct json item = found->items ? found->items[i] : (struct json){0};
+        if (found->items && !json_present(item))
+            continue;
+        if (!listing_add_similar(listing, i + 1, &found->result->hits[i], item, found->ttl_left_ms))
+            break;
+    }
+    if (listing->items && !listing->entries.failed && listing->refused.kind == ERROR_NONE)
+        listing_parse_items(listing, 0, listing->entries.count);
+    listing_continue(listing);
+    listing_deliver_all(listing);
+}
+
+static bool listing_start_similar(struct tree_listing *listing, struct error *err)
+{
+    bool items = listing->full && listing->place->companion != COMPANION_COUNT;
+    listing->similar =
+        similar_start(listing->tree, listing->place, items, listing_take_similar, listing);
+    return listing->similar || error_no_memory(err);
 }
 
 /* Partition keys of a snapshot, page by page. */
@@ -671,6 +742,9 @@ void listing_work(struct tree_listing *listing)
         break;
     case LISTING_HISTORY:
         ok = listing_start_versions(listing, &why);
+        break;
+    case LISTING_SIMILAR:
+        ok = listing_start_similar(listing, &why);
         break;
     case LISTING_SCAN:
         ok = listing_start_keys(listing, &why);

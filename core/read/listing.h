@@ -11,6 +11,7 @@
 #include "core/read/hydrate.h"
 #include "core/read/key_scan.h"
 #include "core/read/resolve.h"
+#include "core/read/similar.h"
 #include "core/read/tree.h"
 
 /* The parts of a listing, in this order; a directory may lack any of them. Entries are delivered at
@@ -22,6 +23,7 @@ enum listing_state {
     LISTING_TABLES,   /* names of tables, for environments that have a parameter */
     LISTING_RECORD,   /* the item whose attributes or links are listed */
     LISTING_HISTORY,  /* some of an item's versions */
+    LISTING_SIMILAR,  /* the items that a search has found */
     LISTING_SCAN,     /* some of the partition keys that a Scan has found */
     LISTING_QUERY,    /* a page of the query */
     LISTING_CONTENTS, /* items of the page in hand, a slice at a time; then QUERY again */
@@ -63,6 +65,7 @@ struct tree_listing {
     size_t scan_at;               /* keys of it that have been delivered */
     struct buf last_key;          /* of a Scan in the order of keys: the identity of the last one */
     struct history *history;      /* of LISTING_HISTORY; owned */
+    struct similar *similar;      /* of LISTING_SIMILAR; owned */
     struct fetch *fetch;          /* of LISTING_RECORD */
     struct declared_files files;  /* of LISTING_FILES, and fed by the pages before */
 
@@ -111,6 +114,10 @@ bool listing_open_source(struct tree_listing *listing, const struct place *place
 /* Begins the query, or its next slice of items. False with ERR filled. */
 bool listing_start_query(struct tree_listing *listing, struct error *err);
 bool listing_start_slice(struct tree_listing *listing, struct error *err);
+
+/* Gives each of COUNT entries from FROM on its ITEM, whose typed text is its CONTENT. Directories
+ * may be between them. */
+void listing_parse_items(struct tree_listing *listing, size_t from, size_t count);
 
 /* Ends the query, and frees all that belongs to it. */
 void listing_query_clean_up(struct tree_listing *listing);

@@ -498,7 +498,7 @@ static size_t listing_query_drop_vanished(struct tree_listing *listing, size_t f
 
 /* Items that were read again came one by one; here they become one array of JSON, whose elements
  * the entries get. Directories may be between them. */
-static void listing_query_parse_items(struct tree_listing *listing, size_t from, size_t count)
+void listing_parse_items(struct tree_listing *listing, size_t from, size_t count)
 {
     struct tree_entry *entries = listing->entries.items + from;
     struct buf *texts = &listing->texts;
@@ -545,7 +545,7 @@ static void listing_query_take_slice(void *arg, const struct error *err)
         listing_query_end_page(listing);
     }
     if (listing->items && !listing->entries.failed && !listing->contents.failed)
-        listing_query_parse_items(listing, from, count);
+        listing_parse_items(listing, from, count);
     listing_deliver(listing, from, count);
 }
 
@@ -562,7 +562,8 @@ bool listing_start_slice(struct tree_listing *listing, struct error *err)
                                 .payer = listing->tree->payer,
                                 .items = walk_items(listing->walk),
                                 .loop = listing->tree->loop,
-                                .cost = walk_own_cost(listing->walk)};
+                                .cost = walk_own_cost(listing->walk),
+                                .throttled = walk_throttled(listing->walk)};
     return hydrate_start(&listing->hydrate, &from, wanted, listing_query_take_item,
                          listing_query_take_slice, listing, err);
 }
@@ -646,6 +647,7 @@ struct tree_list_stats tree_list_stats(const struct tree_listing *listing)
         stats.age = walk_age(listing->walk);
         stats.has_records = records;
         stats.records = records ? *records : (struct walk_cost){0};
+        stats.throttled = *walk_throttled(listing->walk);
     }
     return stats;
 }

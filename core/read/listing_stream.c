@@ -12,10 +12,11 @@
 struct tree_stream {
     const struct tree *tree;
     const struct place *place;
-    struct form *form;    /* owned */
-    struct arena arena;   /* owns the columns */
-    struct span *columns; /* that the path names */
-    bool *filled;         /* which of them an item had, or is a part of the keys */
+    const struct map_pattern *pattern; /* of the place's items */
+    struct form *form;                 /* owned */
+    struct arena arena;                /* owns the columns */
+    struct span *columns;              /* that the path names */
+    bool *filled;                      /* which of them an item had, or is a part of the keys */
     size_t column_count;
     struct key_parts parts;       /* of @sqlite */
     bool any;                     /* an item has come */
@@ -64,7 +65,7 @@ static struct form *listing_stream_make_form(struct tree_stream *stream)
     struct form_setting setting = {
         .kind = kinds[place->companion],
         .view = &view,
-        .dated_by = place->route->list->mtime,
+        .dated_by = stream->pattern->mtime,
         .most = tree->snapshot_bytes,
         .width = tree->table_width,
         .columns = stream->columns,
@@ -125,7 +126,10 @@ static void listing_stream_report(struct tree_stream *stream, bool more, const s
                      count, count == 1 ? " does" : "s do");
         /* The first page is the oldest. A file that has just been read is fresh for a moment in any
          * case; else two lookups of it would read all of it twice. */
-        int64_t ttl_ms = tree_items_ttl_ms(stream->tree, stream->place, stream->place->route->list);
+        bool is_listing = place_is_listing(stream->place);
+        int64_t ttl_ms = is_listing
+                             ? tree_items_ttl_ms(stream->tree, stream->place, stream->pattern)
+                             : stream->pattern->ttl_ms; /* no stream follows a search */
         struct walk_age age = tree_list_stats(stream->listing).age;
         int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(stream->tree->loop);
         int64_t least_ms = ttl_ms < MAP_MISSING_TTL_MS ? ttl_ms : MAP_MISSING_TTL_MS;
@@ -187,7 +191,7 @@ static void listing_stream_take_items(void *arg, const struct tree_entry *entrie
         struct json item = entries[i].item;
         struct instant mtime = {0};
         if (dated)
-            mtime = file_mtime(stream->place->route->list, item);
+            mtime = file_mtime(stream->pattern, item);
         if (mtime.known && (!stream->mtime.known || mtime.ms > stream->mtime.ms))
             stream->mtime = mtime;
         stream->any = true;
@@ -247,6 +251,7 @@ struct tree_stream *tree_stream(const struct tree *tree, const struct place *pla
     if (!stream)
         return NULL;
     *stream = (struct tree_stream){.tree = tree, .place = place, .fn = fn, .arg = arg};
+    stream->pattern = place->kind == PLACE_SIMILAR_FILE ? place->route->file : place->route->list;
     stream->form = listing_stream_make_form(stream);
     if (stream->form)
         stream->listing = tree_list_records(

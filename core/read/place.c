@@ -29,6 +29,9 @@ static struct place *place_new(const struct place *parent)
     place->plan = NULL;
     map_ref(place->map);
     model_ref(place->table);
+    model_ref(place->described);
+    place_copy_text(place, &place->vector_name);
+    place_copy_text(place, &place->similar_name);
     place_copy_text(place, &place->environment_name);
     place_copy_text(place, &place->at);
     place_copy_text(place, &place->attribute);
@@ -93,6 +96,18 @@ struct place *place_copy_at(const struct place *place, int64_t at_ms, enum compa
     return copy;
 }
 
+struct place *place_copy_subject(const struct place *place)
+{
+    struct place *copy = place_copy(place);
+    if (!copy)
+        return NULL;
+    place_drop_plan(copy);
+    copy->kind = PLACE_RECORD;
+    copy->companion = COMPANION_NONE;
+    copy->columns = span_text("");
+    return copy;
+}
+
 struct place *place_root(const struct map *map)
 {
     struct place *place = calloc(1, sizeof *place);
@@ -107,6 +122,7 @@ void place_destroy(struct place *place)
         return;
     plan_unref(place->plan);
     arena_clean_up(&place->arena);
+    model_unref(place->described);
     model_unref(place->table);
     map_unref(place->map);
     free(place);
@@ -120,7 +136,8 @@ size_t place_memory(const struct place *place)
 bool place_is_directory(const struct place *place)
 {
     return place->kind <= PLACE_COLUMNS || place->kind == PLACE_ATTRS ||
-           place->kind == PLACE_LINKS || place->kind == PLACE_HISTORY;
+           place->kind == PLACE_LINKS || place->kind == PLACE_HISTORY ||
+           place->kind == PLACE_SIMILAR;
 }
 
 bool place_has_facts(const struct place *place)
@@ -174,6 +191,13 @@ struct plan *place_new_plan(const struct place *place, struct error *err)
         .counts = place->kind == PLACE_LIST_FILE && place->companion == COMPANION_COUNT,
         .columns = columns,
         .column_count = column_count,
+        .vector = place->kind >= PLACE_SIMILAR ? place->vector : NULL,
+        .top = place->top,
+        .found = place->kind == PLACE_SIMILAR_ITEM ? PLAN_FOUND_ONE
+                 : place->kind == PLACE_SIMILAR_FILE &&
+                         (place->companion == COMPANION_INFO || place->companion == COMPANION_COUNT)
+                     ? PLAN_FOUND_NONE
+                     : PLAN_FOUND_ALL,
     };
     struct plan *plan = plan_new(&subject, err);
     free(table);
@@ -396,9 +420,13 @@ static bool place_bind_stated(struct place *place, const struct map_pattern *pat
 static enum place_kind place_file_kind(const struct route *route, enum companion companion)
 {
     static const enum place_kind kinds[] = {
-        [COMPANION_NONE] = PLACE_RECORD, [COMPANION_TYPED] = PLACE_TYPED,
-        [COMPANION_INFO] = PLACE_INFO,   [COMPANION_ATTRS] = PLACE_ATTRS,
-        [COMPANION_LINKS] = PLACE_LINKS, [COMPANION_HISTORY] = PLACE_HISTORY,
+        [COMPANION_NONE] = PLACE_RECORD,
+        [COMPANION_TYPED] = PLACE_TYPED,
+        [COMPANION_INFO] = PLACE_INFO,
+        [COMPANION_ATTRS] = PLACE_ATTRS,
+        [COMPANION_LINKS] = PLACE_LINKS,
+        [COMPANION_HISTORY] = PLACE_HISTORY,
+        [COMPANION_SIMILAR] = PLACE_SIMILAR,
         [COMPANION_END] = PLACE_RECORD, /* an item has no others */
     };
     return route->file->attribute ? PLACE_VALUE : kinds[companion];
@@ -463,16 +491,211 @@ const struct route *place_next_unlisted(const struct place *place,
     return is_of_directory && place->route ? names_next_unlisted(&directory, after) : NULL;
 }
 
+/* The default number of results. */
+enum { SIMILAR_TOP = 10, SIMILAR_MOST = 100 };
+
+char *place_undescribed_table(const struct place *place)
+{
+    return place->kind >= PLACE_SIMILAR && !place->described ? place_table_name(place) : NULL;
+}
+
+/* Appends the names of the table's vector indexes, with a comma between. */
+static void place_write_vectors(const struct model *model, struct buf *out)
+{
+    for (const struct map_vector *each = model->vectors; each; each = each->next)
+        buf_printf(out, "%s%s", each == model->vectors ? "" : ", ", each->name);
+}
+
+/* Whether VECTOR can be searched, and the order of its results is known. */
+static bool place_check_vector(const struct map_vector *vector, const char *table,
+                               struct error *err)
+{
+    static const char *const known[] = {DISTANCE_COSINE, DISTANCE_EUCLIDEAN, DISTANCE_DOT_PRODUCT};
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        is_known = is_known || strcmp(vector->distance, known[i]) == 0;
+    if (!is_known)
+        return error_set(err, ERROR_INVALID,
+                         "the vector index %s of table %s has the distance function %s, which this "
+                         "version does not know, and so not the order of its results; update ddbfs",
+                         vector->name, table, vector->distance);
+    return model_vector_is_ready(vector) ||
+           error_set(err, ERROR_NO_TABLE,
+                     "the vector index %s of table %s is not ready for searches: it is %s%s; wait "
+                     "until it is ACTIVE and not backfilling, which schema.json shows",
+                     vector->name, table, vector->status,
+                     vector->is_backfilling ? " and backfilling" : "");
+}
+
+/* Chooses the index of PLACE, whose DESCRIBED is known. */
+static bool place_find_vector(struct place *place, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf names = {0};
+    const struct model *model = place->described;
+    const char *table = model->base_name; /* the whole name */
+    place_write_vectors(model, &names);
+    if (!model->vectors)
+        return error_set(err, ERROR_NO_TABLE,
+                         "table %s has no vector index, and @similar searches one by the item's "
+                         "vector; add one to the table (UpdateTable, VectorIndexUpdates)",
+                         table);
+    if (place->vector_name.size == 0 && model->vectors->next)
+        return error_set(err, ERROR_INVALID,
+                         "table %s has several vector indexes: %s; type the one that is meant: "
+                         "@similar:%s",
+                         table, buf_text(&names), model->vectors->name);
+    place->vector =
+        place->vector_name.size > 0 ? model_find_vector(model, place->vector_name) : model->vectors;
+    if (!place->vector)
+        return error_set(err, ERROR_NO_TABLE, "table %s has no vector index \"%.*s\"; it has %s",
+                         table, (int)place->vector_name.size, place->vector_name.data,
+                         buf_text(&names));
+    return place_check_vector(place->vector, table, err);
+}
+
+struct place *place_describe(const struct place *place, const struct model *model,
+                             struct error *err)
+{
+    struct place *copy = place_copy(place);
+    if (!copy) {
+        error_no_memory(err);
+        return NULL;
+    }
+    place_drop_plan(copy);
+    copy->described = model_ref(model);
+    if (place_find_vector(copy, err))
+        return copy;
+    place_destroy(copy);
+    return NULL;
+}
+
+/* NAME@similar:INDEX becomes a PLACE_SIMILAR. Of a table of the map the index is found later, when
+ * the table's description is known. */
+static bool place_enter_similar(struct place *place, struct span index, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    if (place_scans_snapshot(place))
+        return error_set(err, ERROR_NO_TABLE,
+                         "a snapshot has no vector index, and @similar needs one; use the same "
+                         "path in the table itself");
+    if (!escape_decode(index, &name) && index.size > 0)
+        return error_set(err, ERROR_INVALID, "\"%.*s\" is no name of an index", (int)index.size,
+                         index.data);
+    place->arena.failed = place->arena.failed || name.failed;
+    place->companion = COMPANION_SIMILAR;
+    place->vector_name = arena_copy(&place->arena, buf_span(&name));
+    place->top = SIMILAR_TOP;
+    if (!place->table_name)
+        return true;
+    place->described = model_ref(place->table);
+    return place_find_vector(place, err);
+}
+
+static bool place_find_in_table(struct place *place, struct span name,
+                                const struct place_options *options, struct error *err);
+
+/* The forms of PLACE, a PLACE_SIMILAR, as one file. */
+static bool place_take_form(struct place *place, enum companion form, struct span columns,
+                            struct error *err)
+{
+    if (form == COMPANION_SUMMARY || form == COMPANION_SQLITE)
+        return error_set(err, ERROR_NOT_FOUND,
+                         "similar items have no %s; they have @jsonl, @csv, @table, @count and "
+                         "@info",
+                         companion_ending(form));
+    place->kind = PLACE_SIMILAR_FILE;
+    place->companion = form;
+    place->columns = arena_copy(&place->arena, columns);
+    return true;
+}
+
+/* Takes the ending of a form off NAME, which then is NAME@similar. COMPANION_NONE, with NAME
+ * unchanged, if it has no such ending. */
+static enum companion place_split_form(struct span *name, struct span *columns)
+{
+    struct span base = *name, inner, ignored;
+    enum companion form = companion_split(&base, columns);
+    inner = base;
+    if ((form != COMPANION_INFO && !companion_is_of_listing(form)) ||
+        companion_split(&inner, &ignored) != COMPANION_SIMILAR)
+        return COMPANION_NONE;
+    *name = base;
+    return form;
+}
+
+/* The number of results that NAME is; 0 if it is not a number. */
+static uint32_t place_read_top(struct span name)
+{
+    uint32_t number = 0;
+    for (size_t i = 0; i < name.size; i++) {
+        if (name.data[i] < '0' || name.data[i] > '9' || (i == 0 && name.data[i] == '0'))
+            return 0;
+        number = number * 10 + (uint32_t)(name.data[i] - '0');
+        if (number > SIMILAR_MOST)
+            return SIMILAR_MOST + 1;
+    }
+    return number;
+}
+
+/* RECORD@similar/5, /5@csv, /02_NAME and /02_NAME@info. Reading decides whether an item has the
+ * name. */
+static bool place_find_similar(struct place *place, struct span name, struct error *err)
+{
+    struct span base = name, columns, index = name;
+    enum companion companion = companion_split(&base, &columns);
+    uint32_t top = place->is_top_typed ? 0 : place_read_top(base);
+    bool is_form = companion == COMPANION_INFO || companion_is_of_listing(companion);
+    if (span_is(name, README_NAME)) {
+        place->kind = PLACE_README;
+        return true;
+    }
+    if (top > SIMILAR_MOST)
+        return error_set(err, ERROR_INVALID, "a search returns 1 to %d items, and not %.*s",
+                         SIMILAR_MOST, (int)base.size, base.data);
+    if (top > 0 && (companion == COMPANION_NONE || is_form)) {
+        place->top = top;
+        place->is_top_typed = true;
+        return companion == COMPANION_NONE || place_take_form(place, companion, columns, err);
+    }
+    while (index.size > 0 && index.data[0] >= '0' && index.data[0] <= '9')
+        index = span_from(index, 1);
+    bool is_entry = index.size < name.size && index.size > 1 && index.data[0] == '_' &&
+                    (companion == COMPANION_NONE || companion == COMPANION_INFO ||
+                     companion == COMPANION_TYPED);
+    if (!is_entry)
+        return error_set(err, ERROR_NOT_FOUND,
+                         "not found here: \"%.*s\"; there are the names that the listing shows, "
+                         "such as 01_KEY, with @info and @typed%s",
+                         (int)name.size, name.data,
+                         place->is_top_typed ? "" : ", and numbers of results from 1 to 100");
+    place->kind = PLACE_SIMILAR_ITEM;
+    place->companion = companion;
+    place->similar_name = arena_copy(&place->arena, base);
+    return true;
+}
+
 static bool place_find_in_table(struct place *place, struct span name,
                                 const struct place_options *options, struct error *err)
 {
+    struct span form_columns = span_text("");
+    enum companion form = place_split_form(&name, &form_columns);
+    if (form != COMPANION_NONE)
+        return place_find_in_table(place, name, options, err) &&
+               place_take_form(place, form, form_columns, err);
     struct names_directory directory = place_names_of(place, options);
     struct names_found found;
     if (place_has_facts(place) && fact_find(name, &place->fact)) {
         place->kind = PLACE_FACT;
         return true;
     }
+    if (place_has_facts(place) && span_is(name, PLACE_CHANGES_NAME)) {
+        place->kind = PLACE_CHANGES;
+        return !place->is_snapshot ||
+               error_set(err, ERROR_NOT_FOUND, "the table is of a snapshot, which never changes");
+    }
     if (!names_find(&directory, name, &place->arena, &found, err))
+        return false;
+    if (found.companion == COMPANION_SIMILAR && !place_enter_similar(place, found.columns, err))
         return false;
     if (found.kind == NAMES_README) {
         place->kind = PLACE_README;
@@ -720,6 +943,8 @@ static bool place_find_child(struct place *place, struct span name,
         return place->companion == COMPANION_TABLE
                    ? names_refuse_columns(err)
                    : names_refuse_unlisted(place->table, place->route, &place->bindings, err);
+    case PLACE_SIMILAR:
+        return place_find_similar(place, name, err);
     case PLACE_COLUMNS:
         return place_find_columns(place, name, err);
     case PLACE_ATTRS:
@@ -843,6 +1068,48 @@ struct place *place_of_route(const struct place *table, const struct model *mode
     if (!place->arena.failed)
         return place;
     place_destroy(place);
+    return NULL;
+}
+
+/* The route of items by their keys in MODEL, which is a table's own description; or NULL. */
+static const struct route *place_find_items(const struct model *model)
+{
+    const struct place items = {.table = model, .table_name = model->base_name};
+    for (const struct route *each = model->root->children; each; each = each->next) {
+        struct place directory = items;
+        directory.route = each;
+        const struct route *step =
+            format_is_literal(&each->segment) ? place_key_step(&directory) : NULL;
+        if (step && step->file)
+            return step;
+        for (const struct route *entry = step ? step->children : NULL; entry; entry = entry->next)
+            if (entry->entry && entry->file == step->list)
+                return entry;
+    }
+    return NULL;
+}
+
+struct place *place_of_similar(const struct place *place, const struct key *key)
+{
+    struct bindings values = {0};
+    const struct model *model = place->described;
+    const struct route *route = place_find_items(model);
+    struct place *subject = place_copy_subject(place);
+    bool ok = subject && route;
+    for (size_t i = 0; ok && i < key->count; i++)
+        ok = bindings_add(&values, format_whole_param(&model->kinds->keys[i]),
+                          key->attributes[i].value.bytes);
+    if (subject)
+        subject->shortened = span_text("");
+    struct place *item = ok ? place_of_route(subject, model, route, &values) : NULL;
+    place_destroy(subject);
+    if (!item)
+        return NULL;
+    item->table_prefix = arena_text(&item->arena, span_text("")); /* the model has the whole name */
+    item->kind = place_file_kind(route, place->companion);
+    if (!item->arena.failed)
+        return item;
+    place_destroy(item);
     return NULL;
 }
 

@@ -23,19 +23,28 @@ enum place_kind {
                         * in their names */
     PLACE_README,      /* of a directory, to which the route belongs; none above the tables */
     PLACE_FACT,        /* a file with the service's own JSON about a table */
+    PLACE_CHANGES,     /* a file that grows by a line for each change of the table's items; only a
+                        * mount can serve it */
     PLACE_LIST_INFO,   /* companion of a listing, to which the route belongs: its costs */
     PLACE_LIST_FILE,   /* and its items as one file, in the form of COMPANION */
     PLACE_RECORD,      /* an item */
     PLACE_VALUE,       /* the bare value of the attribute that the pattern names */
     PLACE_TYPED,       /* companions of an item */
     PLACE_INFO,
-    PLACE_ATTRS,   /* a directory: one file an attribute */
-    PLACE_ATTR,    /* such a file */
-    PLACE_LINKS,   /* a directory: one link for each of the map's */
-    PLACE_LINK,    /* such a link */
-    PLACE_HISTORY, /* a directory: one file for each known version of an item */
-    PLACE_VERSION, /* such a file, or (COMPANION) a companion of it */
+    PLACE_ATTRS,        /* a directory: one file an attribute */
+    PLACE_ATTR,         /* such a file */
+    PLACE_LINKS,        /* a directory: one link for each of the map's */
+    PLACE_LINK,         /* such a link */
+    PLACE_HISTORY,      /* a directory: one file for each known version of an item */
+    PLACE_VERSION,      /* such a file, or (COMPANION) a companion of it */
+    PLACE_SIMILAR,      /* a directory: the items whose vectors are nearest to an item's own */
+    PLACE_SIMILAR_FILE, /* and those items as one file, in the form of COMPANION */
+    PLACE_SIMILAR_ITEM, /* one of them, by its name in that directory, or (COMPANION) a companion of
+                         * it */
 };
+
+/* The name of PLACE_CHANGES. */
+#define PLACE_CHANGES_NAME "changes.jsonl"
 
 /* The ending of a directory of moments: /prod@at. */
 #define PLACE_TIMES_ENDING "@at"
@@ -71,7 +80,14 @@ struct place {
     bool attribute_shortened;    /* ATTRIBUTE is a shortened name, which only the item resolves */
     struct span shortened; /* the name, if it ends in a digest and only a listing has the key */
     const struct selection *selection; /* in the arena: some of a listing's items; NULL: all */
-    const struct plan *plan;           /* holds a reference; NULL until place_plan makes it */
+    const struct model *described;   /* of PLACE_SIMILAR and below: the service's view of the table,
+                                      * which holds a reference; NULL before it is known */
+    const struct map_vector *vector; /* of DESCRIBED: the index that is searched */
+    struct span vector_name;         /* the index in the path; empty for none */
+    struct span similar_name;        /* of PLACE_SIMILAR_ITEM */
+    uint32_t top;                    /* the number of results */
+    bool is_top_typed;               /* in the path */
+    const struct plan *plan;         /* holds a reference; NULL until place_plan makes it */
     struct place *self; /* itself, for place_plan; of a plain copy: the place it borrows from */
 };
 
@@ -155,6 +171,21 @@ struct plan *place_new_plan(const struct place *place, struct error *err);
 /* The item of PLACE, a PLACE_HISTORY or PLACE_VERSION, at the moment AT_MS: as the item itself, or
  * as its companion (COMPANION_INFO, COMPANION_TYPED). NULL when memory ran out. */
 struct place *place_copy_at(const struct place *place, int64_t at_ms, enum companion companion);
+
+/* The name of the table whose description PLACE, a PLACE_SIMILAR or below, lacks; NULL if it lacks
+ * none, or memory ran out. The caller frees. */
+char *place_undescribed_table(const struct place *place);
+/* PLACE, with the index of MODEL, its table's description, that it searches. NULL with ERR filled:
+ * there is no such index, it is not ready, several could be meant, or memory ran out. */
+struct place *place_describe(const struct place *place, const struct model *model,
+                             struct error *err);
+/* The item of PLACE, a PLACE_SIMILAR or below, whose vector is searched for. NULL when memory ran
+ * out. */
+struct place *place_copy_subject(const struct place *place);
+
+/* The item KEY, which the search of PLACE, a PLACE_SIMILAR_ITEM, has found: as the item itself or
+ * as its companion. NULL when memory ran out. */
+struct place *place_of_similar(const struct place *place, const struct key *key);
 
 /* Adds to PLACE's way the cost of reading the item of the link FROM, which led to it. */
 void place_add_way(struct place *place, const struct place *from);

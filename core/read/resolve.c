@@ -68,6 +68,37 @@ static void resolve_follow(struct resolve_walk *walk, struct json item)
     resolve_enter(walk, to);
 }
 
+/* The name of the table whose description PLACE needs; NULL if it needs none, or memory ran out
+ * (FAILED). The caller frees. */
+static char *resolve_awaited(const struct place *place, bool *failed)
+{
+    char *name =
+        place->kind == PLACE_TABLE ? strdup(place->table_name) : place_undescribed_table(place);
+    *failed = !name &&
+              (place->kind == PLACE_TABLE || (place->kind >= PLACE_SIMILAR && !place->described));
+    return name;
+}
+
+/* Moves on from a place that needed the description MODEL. */
+static void resolve_enter_described(struct resolve_walk *walk, const struct model *model)
+{
+    if (walk->place->kind == PLACE_TABLE)
+        resolve_enter_new(walk, place_table(walk->place, model));
+    else
+        resolve_enter(walk, place_describe(walk->place, model, &walk->why));
+}
+
+/* Enters the description that PLACE needs, if it is fresh; else waits for it. */
+static void resolve_describe(struct resolve_walk *walk, const char *table)
+{
+    struct model_provider *models = walk->tree->models;
+    const struct model *model = models->ops->known(models, walk->place, span_text(table), NULL);
+    if (model)
+        resolve_enter_described(walk, model);
+    else
+        walk->state = RESOLVE_WAITING;
+}
+
 /* Goes as far as possible without waiting. */
 static void resolve_continue(struct resolve_walk *walk)
 {
@@ -78,14 +109,13 @@ static void resolve_continue(struct resolve_walk *walk)
         bool follows = walk->place->kind == PLACE_LINK &&
                        (walk->through || walk->slash || place_next_segment(&behind, &name) ||
                         place_next_segment(&left, &name));
-        if (tree->models && walk->place->kind == PLACE_TABLE) {
-            const struct model *model = tree->models->ops->known(
-                tree->models, walk->place, span_text(walk->place->table_name), NULL);
-            if (model) {
-                resolve_enter_new(walk, place_table(walk->place, model));
-            } else {
-                walk->state = RESOLVE_WAITING;
-            }
+        bool failed;
+        char *awaited = tree->models ? resolve_awaited(walk->place, &failed) : NULL;
+        if (tree->models && failed) {
+            resolve_enter_new(walk, NULL);
+        } else if (awaited) {
+            resolve_describe(walk, awaited);
+            free(awaited);
         } else if (follows && ++walk->links > RESOLVE_MAX_LINKS) {
             error_set(&walk->why, ERROR_LOOP, "more than %d links on the way", RESOLVE_MAX_LINKS);
             resolve_enter(walk, NULL);
@@ -201,7 +231,7 @@ static void resolve_report(void *arg)
 }
 
 static void resolve_take_model(void *arg, const struct model *model, const struct error *err);
-static void resolve_take_record(void *arg, struct record *record, double found_units,
+static void resolve_take_record(void *arg, struct record *record, const struct tree_found *found,
                                 int64_t ttl_left_ms, const struct error *err);
 
 /* Starts the request that the walk waits for. False when the walk has ended. */
@@ -209,11 +239,14 @@ static bool resolve_request(struct tree_resolution *resolution)
 {
     struct resolve_walk *walk = &resolution->walk;
     struct model_provider *models = walk->tree->models;
-    if (walk->state == RESOLVE_WAITING)
-        resolution->call =
-            models->ops->find(models, walk->place, span_text(walk->place->table_name),
-                              walk->tree->payer, resolve_take_model, resolution);
-    else if (walk->state == RESOLVE_READING)
+    if (walk->state == RESOLVE_WAITING) {
+        bool failed;
+        char *table = resolve_awaited(walk->place, &failed);
+        if (table)
+            resolution->call = models->ops->find(models, walk->place, span_text(table),
+                                                 walk->tree->payer, resolve_take_model, resolution);
+        free(table);
+    } else if (walk->state == RESOLVE_READING)
         resolution->fetch = fetch_start(walk->tree, walk->place, resolve_take_record, resolution);
     else
         return false;
@@ -240,18 +273,18 @@ static void resolve_take_model(void *arg, const struct model *model, const struc
         walk->why = *err;
         resolve_enter(walk, NULL);
     } else {
-        resolve_enter_new(walk, place_table(walk->place, model));
+        resolve_enter_described(walk, model);
     }
     resolve_proceed(resolution);
 }
 
 /* An item that is older than its ttl is not followed. */
-static void resolve_take_record(void *arg, struct record *record, double found_units,
+static void resolve_take_record(void *arg, struct record *record, const struct tree_found *found,
                                 int64_t ttl_left_ms, const struct error *err)
 {
     struct tree_resolution *resolution = arg;
     struct resolve_walk *walk = &resolution->walk;
-    (void)found_units, (void)ttl_left_ms;
+    (void)found, (void)ttl_left_ms;
     resolution->fetch = NULL;
     if (err) {
         walk->why = *err;

@@ -376,7 +376,7 @@ static void together_take_key(void *arg, const struct key *key, const struct err
     } else if (err->kind == ERROR_NOT_FOUND) {
         together->is_left_out[i] = true;
         together->items[i].why = *err;
-        error_add(&together->items[i].why, "; this was found before the moment");
+        error_add(&together->items[i].why, "; the query ran before the moment");
     } else {
         together_fail(together, i, err);
     }
@@ -386,13 +386,13 @@ static void together_take_key(void *arg, const struct key *key, const struct err
 }
 
 /* An item of a snapshot. */
-static void together_take_stored(void *arg, struct record *record, double found_units,
+static void together_take_stored(void *arg, struct record *record, const struct tree_found *found,
                                  int64_t ttl_left_ms, const struct error *err)
 {
     struct together_look *look = arg;
     struct together *together = look->together;
     size_t i = (size_t)(look - together->looks);
-    (void)found_units, (void)ttl_left_ms;
+    (void)found, (void)ttl_left_ms;
     look->fetch = NULL;
     together->pending--;
     if (record && !err)

@@ -19,6 +19,13 @@ struct model_provider;
 struct model_provider_description;
 struct tree;
 struct tree_listing;
+struct similar_found;
+
+/* The cost of the query that found an item's key; zeroed without one. */
+struct tree_found {
+    double units;                /* RCU; < 0: not stated */
+    struct throttles *throttled; /* NULL: no request was throttled */
+};
 
 /* Writers of the files that describe others. They are in core/describe, above this room, so the
  * tree has them in a table. Each appends to OUT, and returns false when memory ran out. */
@@ -26,14 +33,16 @@ struct tree_texts {
     /* A directory's README. DESCRIPTION, unless NULL, is the service's, of its table. */
     bool (*write_readme)(const struct place *directory, const struct place_options *names,
                          const struct model_provider_description *description, struct buf *out);
-    /* An item's @info. Finding it took FOUND_UNITS RCU (less than 0: not known). STALE, unless
-     * NULL, is the reason why the item is older than its ttl. */
+    /* An item's @info. STALE, unless NULL, is the reason why the item is older than its ttl. */
     bool (*write_item_info)(const struct tree *tree, const struct place *place,
-                            const struct record *record, double found_units,
+                            const struct record *record, const struct tree_found *found,
                             const struct error *stale, struct buf *out);
     /* The @info of PLACE, a PLACE_VERSION at which the item had been deleted. */
     bool (*write_deletion_info)(const struct tree *tree, const struct place *place,
                                 struct buf *out);
+    /* The @info of PLACE, a PLACE_SIMILAR_FILE, whose search has found FOUND. */
+    bool (*write_similar_info)(const struct tree *tree, const struct place *place,
+                               const struct similar_found *found, struct buf *out);
     /* A listing's @info. LEFT_OUT, unless NULL, names a directory whose name is too long. */
     bool (*write_list_info)(const struct tree *tree, const struct place *place,
                             const struct tree_listing *listing, const struct error *left_out,
@@ -83,8 +92,9 @@ struct tree_call; /* a file on its way */
 /* Exactly one of FILE and ERR is not NULL. */
 typedef void tree_file_fn(void *arg, const struct tree_file *file, const struct error *err);
 
-/* Reads the file at PLACE, which must stay until the end of the call. DONE is called once, later;
- * the call is freed before that. NULL when memory ran out. */
+/* Reads the file at PLACE (a PLACE_CHANGES has no end, and is refused), which must stay until the
+ * end of the call. DONE is called once, later; the call is freed before that. NULL when memory ran
+ * out. */
 struct tree_call *tree_read(const struct tree *tree, const struct place *place, tree_file_fn *done,
                             void *arg);
 void tree_cancel(struct tree_call *call); /* before DONE; NULL is fine */
@@ -160,6 +170,7 @@ struct tree_list_stats {
     struct walk_age age; /* of a query; zeroed before it is sent */
     bool has_records;    /* its items have lately been read again, at this cost: */
     struct walk_cost records;
+    const struct throttles *throttled; /* of all these requests; the listing's; NULL: none */
 };
 struct tree_list_stats tree_list_stats(const struct tree_listing *listing);
 
@@ -180,8 +191,8 @@ bool tree_refuse_placeholder(const struct tree *tree, const struct place *place,
  * for all of its placeholders. */
 bool tree_lists_all(const struct tree *tree, const struct place *place, struct error *err);
 
-/* A file that is made of a listing's items (PLACE_LIST_FILE), piece by piece, while they are read.
- * It holds no more than its form needs. */
+/* A file that is made of a listing's items (PLACE_LIST_FILE), or of similar items, piece by piece,
+ * while they are read. It holds no more than its form needs. */
 struct tree_stream;
 
 struct tree_piece {

@@ -37,8 +37,9 @@ struct walk {
     struct page rest; /* of the page in hand: its items that are not delivered; none: nothing */
     struct page_owner *rest_owner; /* owned: of its items, unless they are in DOC */
     int64_t rest_since_ms;
-    char request_id[64];   /* of REST */
-    struct walk_cost cost; /* of items that were read again */
+    char request_id[64];         /* of REST */
+    struct walk_cost cost;       /* of items that were read again */
+    struct throttles *throttled; /* owned: of all pages, and of reading items again */
 };
 
 /* One page of the query. Counted: a later transcript may share those of an earlier one. The text
@@ -65,10 +66,11 @@ struct walk_transcript {
     int64_t took_ms;                 /* until it was complete */
     struct walk_page **pages;        /* owned, each by a reference */
     size_t page_count, page_capacity;
-    bool ended;              /* the source had no further page */
-    bool read_again;         /* ITEMS has all that the listing wanted */
-    struct walk_cost cost;   /* of ITEMS */
-    struct walk_item *items; /* owned; sorted by their keys, once it is complete */
+    bool ended;                  /* the source had no further page */
+    bool read_again;             /* ITEMS has all that the listing wanted */
+    struct walk_cost cost;       /* of ITEMS */
+    struct throttles *throttled; /* owned: of PAGES and ITEMS */
+    struct walk_item *items;     /* owned; sorted by their keys, once it is complete */
     size_t item_count, item_capacity;
     struct arena arena; /* of the items */
     size_t memory;      /* all that it takes, shared pages included */
@@ -121,6 +123,7 @@ static void walk_transcript_unref(void *data)
         walk_page_unref(transcript->pages[i]);
     free(transcript->pages);
     free(transcript->items);
+    throttles_unref(transcript->throttled);
     arena_clean_up(&transcript->arena);
     free(transcript);
 }
@@ -448,6 +451,7 @@ static void walk_deliver_part(void *arg)
     rest->requests = 0;
     rest->capacity = -1;
     rest->doubted = 0;
+    rest->throttled = NULL;
     walk->fn(walk->arg, &part, NULL); /* may end the walk */
     if (owner)
         owner->release(owner);
@@ -484,6 +488,7 @@ static void walk_take_page(void *arg, const struct page *page, const struct erro
         return;
     }
     walk->more = page->more;
+    throttles_join(&walk->throttled, page->throttled);
     if (walk->recorded) {
         size_t before = walk->recorded->memory, size = walk_page_size(page);
         bool fits = walk->from.walks->recorded + size <= walk->from.walks->most;
@@ -594,6 +599,7 @@ static bool walk_begin(struct walk *walk, struct error *err)
         return error_no_memory(err);
     walk_transcript_ref(known);
     walk->replayed = known;
+    throttles_join(&walk->throttled, known->throttled);
     if (walk_needs_items(walk) && !known->read_again)
         walk_begin_recording(walk, known->since_ms, known->since_wall_ms);
     return true;
@@ -705,6 +711,7 @@ void walk_end(struct walk *walk)
     json_clean_up(&walk->doc);
     free(walk->items);
     walk_transcript_unref(walk->replayed);
+    throttles_unref(walk->throttled);
     buf_clean_up(&walk->key);
     free(walk);
 }
@@ -712,6 +719,11 @@ void walk_end(struct walk *walk)
 struct walk_cost *walk_own_cost(struct walk *walk)
 {
     return &walk->cost;
+}
+
+struct throttles **walk_throttled(struct walk *walk)
+{
+    return &walk->throttled;
 }
 
 const struct walk_cost *walk_known_cost(const struct walk *walk)
@@ -730,12 +742,14 @@ void walk_conclude(struct walk *walk)
     transcript->ended = !walk->more;
     transcript->read_again = walk_needs_items(walk);
     transcript->cost = walk->cost;
+    transcript->throttled = throttles_ref(walk->throttled);
     transcript->took_ms = walk_age(walk).took_ms;
     if (transcript->item_count > 0)
         qsort(transcript->items, transcript->item_count, sizeof *transcript->items,
               walk_order_items);
     walk->recorded = NULL;
     walk_charge(walks, 0, transcript->memory);
+    transcript->memory += throttles_memory(transcript->throttled);
     int64_t left_ms = transcript->since_ms + plan_ttl_ms(walk->from.plan, walk->from.source) -
                       loop_now_ms(walks->loop);
     if (left_ms > 0) {

@@ -55,6 +55,8 @@ struct walk_cost {
 void walk_record_item(struct walk *walk, const struct key *key, struct json item);
 /* To this the caller adds the cost of reading items again. */
 struct walk_cost *walk_own_cost(struct walk *walk);
+/* The throttled requests so far; to these the caller adds those of reading items again. */
+struct throttles **walk_throttled(struct walk *walk);
 /* That cost, of this walk or of the one that is replayed; NULL: they were not read. */
 const struct walk_cost *walk_known_cost(const struct walk *walk);
 /* The listing is complete and free of errors: its transcript may be replayed. */

@@ -26,10 +26,11 @@ static struct recording *recording_of(const struct source_call *call)
 
 /* NULL: what cannot be replayed. */
 static const char *const recording_kinds[] = {
-    [READ_ITEMS] = "items",       [READ_QUERY] = "query",   [READ_TABLES] = "tables",
-    [READ_TABLE] = "table",       [READ_EXPIRY] = "expiry", [READ_BACKUPS] = "backups",
-    [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan",     [READ_STREAM] = "stream",
-    [READ_ITERATOR] = NULL,       [READ_CHANGES] = NULL,    [READ_TOGETHER] = "items"};
+    [READ_ITEMS] = "items",       [READ_QUERY] = "query",    [READ_TABLES] = "tables",
+    [READ_TABLE] = "table",       [READ_EXPIRY] = "expiry",  [READ_BACKUPS] = "backups",
+    [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan",      [READ_STREAM] = "stream",
+    [READ_SIMILAR] = "similar",   [READ_ITERATOR] = NULL,    [READ_CHANGES] = NULL,
+    [READ_TOGETHER] = "items",    [READ_EXPORTS] = "exports"};
 
 /* Secrets. */
 
@@ -49,6 +50,18 @@ static bool recording_is_plain(void *arg, struct span attribute)
 {
     const struct recording_look *look = arg;
     return !recording_is_secret(look->read, attribute);
+}
+
+/* Whether the results of a search, keys and the index's partition, have a secret. */
+static bool recording_is_secret_search(const struct read *read)
+{
+    for (size_t i = 0; read->kind == READ_SIMILAR && i < read->attribute_count; i++)
+        if (recording_is_secret(read, read->attributes[i]))
+            return true;
+    for (size_t i = 0; read->kind == READ_SIMILAR && i < read->where_count; i++)
+        if (recording_is_secret(read, read->where[i].attribute))
+            return true;
+    return false;
 }
 
 /* Whether the Read has a condition on a secret: then its path holds the secret, too. */
@@ -164,15 +177,15 @@ static void recording_hand_over(const struct recording_call *call, struct record
 static void recording_write_items(const struct recording_call *call, const struct read *read,
                                   const struct page *page, bool is_typed, struct buf *out)
 {
-    bool masks =
-        is_typed && read->secret_count > 0 && !recording_of(&call->base)->options.show_secrets;
+    const struct recording_options *options = &recording_of(&call->base)->options;
+    bool masks = is_typed && read->secret_count > 0 && !options->show_secrets;
     const struct record_view view = {.secret = read->secrets, .secret_count = read->secret_count};
     for (size_t i = 0; i < page->item_count; i++) {
         if (out->size > 1)
             buf_add_char(out, ',');
         if (masks && item_write_typed(page->items[i], &view, out))
             buf_truncate(out, out->size - 1);
-        else if (!masks)
+        else if (!masks && (options->show_secrets || !recording_is_secret_search(read)))
             buf_add_span(out, json_raw(page->items[i]));
         else /* no typed item: every reader refuses it */
             buf_add_text(out, "{}");

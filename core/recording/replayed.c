@@ -308,7 +308,9 @@ static bool replay_fill(const struct replay_file *file, enum read_kind kind, str
     if (kind == READ_TABLES)
         return replay_fill_names(page, root, err);
     if (is_list)
-        return replay_fill_items(file, page, root, kind != READ_BACKUPS, err);
+        return replay_fill_items(
+            file, page, root, kind != READ_BACKUPS && kind != READ_EXPORTS && kind != READ_SIMILAR,
+            err);
     page->description = json_raw(root);
     if (kind == READ_TABLE)
         page->table = table_description_read(root, &page->arena);

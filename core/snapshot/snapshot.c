@@ -222,6 +222,10 @@ static bool snapshot_read_fact(struct snapshot_call *call, struct snapshot_page 
         return snapshot_read_table(&place, page, err);
     case READ_EXPIRY:
         return snapshot_read_expiry(&place, page, err);
+    case READ_SIMILAR:
+        return error_set(err, ERROR_NOT_STORED,
+                         "a snapshot has no vector index; search in the table %s itself",
+                         place.table->name);
     case READ_TOGETHER:
         return error_set(err, ERROR_INVALID,
                          "a snapshot has no transactions; read the items of %s one by one",
@@ -235,8 +239,9 @@ static bool snapshot_read_fact(struct snapshot_call *call, struct snapshot_page 
                          place.table->name);
     default:
         return error_set(err, ERROR_NOT_STORED,
-                         "a snapshot does not have the backups of a table; read them from the "
-                         "table %s itself",
+                         "a snapshot does not have the %s of a table; read them from the table %s "
+                         "itself",
+                         call->base.read->kind == READ_EXPORTS ? "exports" : "backups",
                          place.table->name);
     }
 }

@@ -82,6 +82,7 @@ struct batched_call {
     bool is_left;                /* its key is unprocessed, likewise */
     double capacity;             /* its part of the batch's consumption; < 0: not stated */
     double doubted;              /* and of requests without a stated consumption */
+    struct throttles *throttled; /* owned: of the requests that its page has not counted yet */
 };
 
 #define EACH_MEMBER(each, batch) LIST_EACH (struct batched_call, each, &(batch)->members, node)
@@ -340,8 +341,11 @@ static void batching_close_batch(struct batch *batch)
 
 static struct batch *batching_new_batch(struct lane *lane, bool apart)
 {
-    static const struct payer_ops ops = {batching_charge,    batching_release, batching_left,
-                                         batching_set_aside, batching_refund,  NULL};
+    static const struct payer_ops ops = {.charge = batching_charge,
+                                         .release = batching_release,
+                                         .left = batching_left,
+                                         .set_aside = batching_set_aside,
+                                         .give_back = batching_refund};
     struct batch *batch = calloc(1, sizeof *batch);
     if (!batch)
         return NULL;
@@ -427,6 +431,7 @@ static bool batching_assign_page(struct batch *batch, const struct page *page)
         if (page->capacity >= 0)
             each->capacity = page->capacity / count + (each->capacity >= 0 ? each->capacity : 0);
         each->doubted += page->doubted / count;
+        throttles_join(&each->throttled, page->throttled);
     }
     return ok;
 }
@@ -510,6 +515,9 @@ static void batching_deliver_page(struct batch *batch, const struct page *page)
     }
     batch->requests += page->requests;
     while ((call = batching_next_processed(batch))) {
+        CLEAN_UP(throttles_clean_up) struct throttles *throttled = call->throttled;
+        call->throttled = NULL;
+        own.throttled = throttled;
         own.items = call->item;
         own.item_count = call->item != NULL;
         own.capacity = call->capacity;
@@ -553,6 +561,10 @@ static void batching_pass_on(struct batch *batch, const struct page *page, const
     bool is_last = err || !page->more;
     struct batched_call *call = batching_first(&batch->members);
     struct page own = page ? *page : (struct page){0};
+    CLEAN_UP(throttles_clean_up) struct throttles *throttled = call->throttled;
+    call->throttled = NULL;
+    throttles_join(&throttled, own.throttled);
+    own.throttled = throttled;
     own.requests += batch->requests;
     if (call->capacity >= 0)
         own.capacity = call->capacity + (own.capacity > 0 ? own.capacity : 0);
@@ -726,6 +738,7 @@ static void batching_end(struct source_call *base)
     struct batched_call *call = (struct batched_call *)base;
     source_end(call->inner);
     batching_clean_up(call);
+    throttles_unref(call->throttled);
 }
 
 static void batching_more(struct source_call *base)

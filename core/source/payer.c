@@ -9,6 +9,8 @@ void spent_add(struct spent *sum, const struct spent *more)
 {
     sum->units += more->units;
     sum->doubted += more->doubted;
+    sum->search_bytes += more->search_bytes;
+    sum->unstated_searches += more->unstated_searches;
 }
 
 void spent_write(const struct spent *spent, struct buf *out)
@@ -16,6 +18,15 @@ void spent_write(const struct spent *spent, struct buf *out)
     buf_add_text(out, spent->doubted > 0 ? "at most " : "");
     decimal_write(spent->units + spent->doubted, out);
     buf_add_text(out, " RCU");
+    if (spent->search_bytes > 0) {
+        buf_add_text(out, ", ");
+        decimal_write(spent->search_bytes, out);
+        buf_add_text(out, " search bytes");
+    }
+    if (spent->unstated_searches > 0)
+        buf_printf(out, ", and %llu search%s of unknown size",
+                   (unsigned long long)spent->unstated_searches,
+                   spent->unstated_searches == 1 ? "" : "es");
 }
 
 void spent_write_members(const struct spent *spent, const char *name, struct json_writer *json)
@@ -23,10 +34,14 @@ void spent_write_members(const struct spent *spent, const char *name, struct jso
     char most[64];
     bool is_known = spent->units > 0 || spent->doubted <= 0;
     decimal_write_known(is_known ? spent->units : -1, "null", json_writer_add_value(json, name));
-    if (spent->doubted <= 0)
-        return;
-    snprintf(most, sizeof most, "%s_at_most", name);
-    decimal_write(spent->units + spent->doubted, json_writer_add_value(json, most));
+    if (spent->doubted > 0) {
+        snprintf(most, sizeof most, "%s_at_most", name);
+        decimal_write(spent->units + spent->doubted, json_writer_add_value(json, most));
+    }
+    if (spent->search_bytes > 0)
+        decimal_write(spent->search_bytes, json_writer_add_value(json, "search_bytes"));
+    if (spent->unstated_searches > 0)
+        json_writer_add_integer(json, "unstated_searches", (int64_t)spent->unstated_searches);
 }
 
 void spent_write_json(const struct spent *spent, const char *name, struct buf *out)
@@ -76,6 +91,11 @@ void payer_refund(struct payer *payer, double units)
 {
     if (payer && payer->ops->give_back && units > 0)
         payer->ops->give_back(payer, units);
+}
+
+bool payer_allows_search(struct payer *payer, struct error *err)
+{
+    return !payer || !payer->ops->allow_search || payer->ops->allow_search(payer, err);
 }
 
 struct span payer_path(const struct payer *payer)

@@ -13,20 +13,28 @@
 #include "core/base/span.h"
 #include "core/json/writer.h"
 
-/* RCU that requests have consumed: those that responses state, and an upper bound of those that no
- * response stated. */
+/* The consumption of requests: RCU that responses state, an upper bound of those that no response
+ * stated, and the bytes of searches. */
 struct spent {
     double units;   /* stated */
     double doubted; /* the most that requests of unknown consumption took beside */
+    /* Searches consume bytes, and no RCU. No upper bound of them is documented. */
+    double search_bytes;        /* stated */
+    uint64_t unstated_searches; /* whose bytes no response stated */
 };
+
+/* The fewest bytes that a search consumes. */
+enum { SEARCH_LEAST_BYTES = 1024 };
 
 void spent_add(struct spent *sum, const struct spent *more);
 
-/* Appends "52 capacity units", or "at most 180.5 RCU" if a part is not known. */
+/* Appends "52 RCU", or "at most 180.5 RCU" if a part is not known; and behind it ", 1024 search
+ * bytes" if there are any. */
 void spent_write(const struct spent *spent, struct buf *out);
 
 /* Appends the member NAME with the stated units; null if none are known. If a part is not known,
- * appends the member NAME_at_most with the upper bound of all. */
+ * appends the member NAME_at_most with the upper bound of all. Of searches the members search_bytes
+ * and unstated_searches follow, unless they are 0. */
 void spent_write_members(const struct spent *spent, const char *name, struct json_writer *json);
 /* The same members without a writer, in the style JSON_SPACED. */
 void spent_write_json(const struct spent *spent, const char *name, struct buf *out);
@@ -48,6 +56,8 @@ struct expense {
     struct spent spent; /* RCU; of a share its part of them */
     double expected;    /* an estimate of the doubted units, from earlier requests */
     int64_t took_ms;
+    const struct throttle *throttles; /* the reasons for which the service throttled it */
+    size_t throttle_count;
 };
 
 struct payer {
@@ -89,6 +99,10 @@ struct payer_ops {
                                  struct payer_turn *turn, struct error *err);
     void (*give_back)(struct payer *payer, double units);
 
+    /* Whether one more search may be sent; else ERR is filled. The bytes of a search are known only
+     * when it is over. May be NULL. */
+    bool (*allow_search)(struct payer *payer, struct error *err);
+
     /* The user's path that the requests are sent for, borrowed; for recordings: empty if it may
      * have a secret in it. May be NULL. */
     struct span (*path)(const struct payer *payer);
@@ -102,6 +116,7 @@ double payer_left(const struct payer *payer);
 enum payer_word payer_set_aside(struct payer *payer, double least, double most,
                                 struct payer_turn *turn, struct error *err);
 void payer_refund(struct payer *payer, double units);
+bool payer_allows_search(struct payer *payer, struct error *err);
 struct span payer_path(const struct payer *payer); /* empty: not known */
 
 #endif

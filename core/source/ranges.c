@@ -105,8 +105,9 @@ struct ranges_call {
 
     unsigned requests; /* that no page has counted yet; and their consumption */
     struct spent spent;
-    size_t scanned;     /* items that were read for pages that were not delivered */
-    bool scanned_twice; /* a filter hides how many items were read twice */
+    struct throttles *throttled; /* owned: likewise */
+    size_t scanned;              /* items that were read for pages that were not delivered */
+    bool scanned_twice;          /* a filter hides how many items were read twice */
 };
 
 static struct ranges *ranges_of(const struct ranges_call *call)
@@ -316,6 +317,10 @@ static void ranges_deliver(struct ranges_call *call, struct page *page)
     if (call->spent.units > 0)
         page->capacity = call->spent.units + (page->capacity > 0 ? page->capacity : 0);
     page->doubted += call->spent.doubted;
+    CLEAN_UP(throttles_clean_up) struct throttles *throttled = call->throttled;
+    call->throttled = NULL;
+    throttles_join(&throttled, page->throttled);
+    page->throttled = throttled;
     if (call->scanned > 0)
         page->scanned = call->scanned + (page->scanned ? page->scanned : page->item_count);
     page->scanned_twice = call->scanned_twice;
@@ -461,6 +466,13 @@ static void ranges_check_waste(struct ranges_call *call)
         ranges_stop(call);
 }
 
+/* A request that is not repeated has failed with ERR. */
+static void ranges_count_throttled(struct ranges_call *call, const struct error *err)
+{
+    for (size_t i = 0; i < err->throttle_count; i++)
+        throttles_add(&call->throttled, &err->throttles[i], 1);
+}
+
 /* A failed request is repeated when its part is the first, and fails the query only then. */
 static void ranges_take_part(void *arg, const struct page *page, const struct error *err)
 {
@@ -471,8 +483,10 @@ static void ranges_take_part(void *arg, const struct page *page, const struct er
     if (page) {
         call->requests += page->requests;
         source_add_page(&call->spent, page);
+        throttles_join(&call->throttled, page->throttled);
     } else if (is_optional) {
         call->requests++;
+        ranges_count_throttled(call, err);
     }
     if (page && ranges_store(call, part, page)) {
         ranges_check_waste(call);
@@ -570,14 +584,16 @@ static void ranges_take_last(void *arg, const struct page *page, const struct er
 {
     struct ranges_call *call = arg;
     call->requests += page ? page->requests : 1;
+    if (err)
+        ranges_count_throttled(call, err);
     if (page) {
         source_add_page(&call->spent, page);
+        throttles_join(&call->throttled, page->throttled);
         if (page->took_ms > call->beside_ms)
             call->beside_ms = page->took_ms;
         if (page->item_count > 0)
             ranges_set_key(&call->last, call->base.read, page->items[0]);
     }
-    (void)err;
     ranges_end_probe(call);
     if (call->state == RANGES_FRONT && !call->last.known && call->front)
         source_read_all(call->front);
@@ -717,6 +733,7 @@ static void ranges_end(struct source_call *base)
     struct ranges_call *call = (struct ranges_call *)base;
     struct ranges_part *part;
     loop_remove_timer(call->timer);
+    throttles_unref(call->throttled);
     while ((part = ranges_first_part(call)))
         ranges_remove_part(part);
     source_end(call->front);

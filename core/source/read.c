@@ -51,6 +51,11 @@ bool read_failed(const struct read *read)
     return read->arena.failed;
 }
 
+void read_set_table_arn(struct read *read, const char *arn)
+{
+    read->table_arn = arena_text(&read->arena, span_text(arn));
+}
+
 void read_set_pattern(struct read *read, const char *table, const char *path)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -145,6 +150,12 @@ void read_add_attribute(struct read *read, struct span name)
     read->attributes = grown;
 }
 
+void read_set_vector(struct read *read, struct span attribute, struct span vector)
+{
+    read->vector_of = arena_copy(&read->arena, attribute);
+    read->vector = arena_copy(&read->arena, vector);
+}
+
 void read_set_stream(struct read *read, const struct read_stream *stream)
 {
     read->stream = (struct read_stream){
@@ -235,6 +246,8 @@ struct read *read_copy(const struct read *read, const struct cond *sort)
         return NULL;
     const char *pattern = arena_text(&copy->arena, span_text(read->pattern));
     copy->pattern = pattern ? pattern : "";
+    if (read->table_arn)
+        read_set_table_arn(copy, read->table_arn);
     copy->descending = read->descending;
     copy->consistent = read->consistent;
     copy->limit = read->limit;
@@ -244,6 +257,7 @@ struct read *read_copy(const struct read *read, const struct cond *sort)
     copy->unstored = read->unstored;
     copy->segment = read->segment;
     copy->segments = read->segments;
+    read_set_vector(copy, read->vector_of, read->vector);
     read_set_stream(copy, &read->stream);
     for (size_t i = 0; i < read->key_count; i++)
         read_add_key(copy, &read->keys[i]);
@@ -375,6 +389,7 @@ void read_identity(const struct read *read, struct buf *out)
     buf_add_text(out, read->consistent ? "!" : " ");
     buf_add_text(out, read->ties ? "=" : " ");
     buf_add_text(out, read->counts ? "#" : " ");
+    read_add_sized(out, read->vector);
     const uint64_t numbers[] = {read->limit, read->segment, read->segments};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         buf_add_char(out, ' ');

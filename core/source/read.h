@@ -19,11 +19,14 @@ enum read_kind {
     READ_SCAN,     /* all items of a table, or of one of its segments, in no order: of each the
                     * ATTRIBUTES,     which are of its key, if there are any. No page has more than
                     * LIMIT     items. Refused by     sources that do not allow it. */
+    READ_SIMILAR,  /* the LIMIT items whose vectors in a vector index are nearest to VECTOR, the
+                    * nearest first */
     READ_STREAM,   /* the state and the shards of a stream; it is in STREAM, as for the next two */
     READ_ITERATOR, /* a place in a shard, as a text for READ_CHANGES */
     READ_CHANGES,  /* the changes behind such a place, and the text of the place behind them */
     READ_TOGETHER, /* items by their full keys, of one or several tables, all as they are at one
                     * moment: PARTS. Not all sources can. */
+    READ_EXPORTS,  /* a table's exports to S3 of the last 90 days, by TABLE_ARN */
 };
 
 /* A place in a shard of a stream. */
@@ -66,7 +69,8 @@ struct read {
     struct arena arena;
     enum read_kind kind;
     const char *table;
-    const char *index;   /* NULL: the table itself */
+    const char *index;     /* NULL: the table itself */
+    const char *table_arn; /* READ_EXPORTS: of TABLE; NULL: not known. No part of its identity */
     const char *pattern; /* the map's path that it serves: "jobs/by-id/{job_id}", or ""; no part of
                           * its identity */
 
@@ -80,7 +84,8 @@ struct read {
                        * identity */
 
     struct cond *where; /* READ_QUERY: equality for each partition attribute, at most one
-                         * condition that is no equality, on the sort key */
+                         * condition that is no equality, on the sort key. READ_SIMILAR: equality
+                         * for the index's partition attribute, if it has one */
     size_t where_count;
     struct cond *filter; /* holds for every returned item; tested after the read */
     size_t filter_count;
@@ -91,11 +96,15 @@ struct read {
                                                    * table's own key, which no two items share; may
                                                    * be empty */
     size_t own_key_count;
-    bool descending;
-    uint32_t limit; /* the caller ends the call after the first N that count; the first page
-                     * requests no more; 0 for all */
-    bool ties;      /* it also reads further items while SORT is equal to the last one's */
-    bool counts;    /* READ_QUERY: the number of items is read, and no item */
+    bool descending;    /* READ_SIMILAR: the greatest score is the nearest */
+    struct span vector; /* READ_SIMILAR: JSON, an array of typed numbers; empty if it is not known,
+                         * as is the value of WHERE then */
+    struct span vector_of; /* READ_SIMILAR: the attribute of items that has it; no part of its
+                            * identity */
+    uint32_t limit;        /* the caller ends the call after the first N that count; the first page
+                            * requests no more; 0 for all */
+    bool ties;             /* it also reads further items while SORT is equal to the last one's */
+    bool counts;           /* READ_QUERY: the number of items is read, and no item */
 
     struct span *attributes; /* only these top-level attributes; none: all */
     size_t attribute_count;
@@ -132,6 +141,7 @@ struct read *read_copy(const struct read *read, const struct cond *sort);
 const struct cond *read_sort_cond(const struct read *read);
 
 /* Each copies its arguments into the Read. */
+void read_set_table_arn(struct read *read, const char *arn);
 void read_set_pattern(struct read *read, const char *table, const char *path);
 void read_add_key(struct read *read, const struct key *key);
 void read_add_where(struct read *read, const struct cond *cond);
@@ -139,6 +149,8 @@ void read_add_filter(struct read *read, const struct cond *cond);
 void read_add_sort(struct read *read, struct span name);
 void read_add_own_key(struct read *read, struct span name);
 void read_add_attribute(struct read *read, struct span name);
+/* READ_SIMILAR: VECTOR is the value of ATTRIBUTE. */
+void read_set_vector(struct read *read, struct span attribute, struct span vector);
 void read_set_stream(struct read *read, const struct read_stream *stream);
 /* Takes PART over, also on failure. */
 void read_add_part(struct read *read, struct read *part);

@@ -42,6 +42,18 @@ void read_write_words(const struct read *read, enum read_keys keys, struct buf *
         if (read->segments)
             buf_printf(out, ", in %lu segments at once", (unsigned long)read->segments);
         break;
+    case READ_SIMILAR:
+        buf_printf(out, "SearchVectors in index %s of %s", read->index, read->table);
+        if (read->where_count) {
+            buf_add_text(out, " where ");
+            if (read->vector.size)
+                conds_write_words(read->where, read->where_count, out);
+            else /* the item has the value */
+                buf_printf(out, "%.*s is the item's", (int)read->where[0].attribute.size,
+                           read->where[0].attribute.data);
+        }
+        buf_printf(out, ", the %lu nearest to the item's vector", (unsigned long)read->limit);
+        break;
     case READ_TABLES:
         buf_add_text(out, "ListTables");
         break;
@@ -59,6 +71,9 @@ void read_write_words(const struct read *read, enum read_keys keys, struct buf *
                    read->part_count == 1 ? "" : "s");
         read_write_tables(read, ", ", out);
         buf_add_text(out, ", all at one moment");
+        break;
+    case READ_EXPORTS:
+        buf_printf(out, "ListExports of %s, 25 a page", read->table);
         break;
     case READ_RECOVERY:
         buf_printf(out, "DescribeContinuousBackups of %s", read->table);

@@ -59,7 +59,7 @@ void source_add_stats(const struct source *source, struct source_stats *sum)
             source->ops->add_stats(source, sum);
 }
 
-int64_t source_ttl_ms(const struct source *source, const char *table, int64_t ttl_ms)
+int64_t source_ttl_ms(struct source *source, const char *table, int64_t ttl_ms)
 {
     for (; source; source = source->inner)
         if (source->ops->ttl_ms)
@@ -82,7 +82,7 @@ bool source_follows(const struct source *source)
     return source;
 }
 
-bool source_read_present(const struct source *source, const char *table, struct source_present *out)
+bool source_read_present(struct source *source, const char *table, struct source_present *out)
 {
     while (source && !source->ops->present)
         source = source->inner;
@@ -118,4 +118,8 @@ void source_add_page(struct spent *sum, const struct page *page)
 {
     sum->units += page->capacity > 0 ? page->capacity : 0;
     sum->doubted += page->doubted;
+    if (page->search_bytes >= 0)
+        sum->search_bytes += page->search_bytes;
+    else
+        sum->unstated_searches++;
 }

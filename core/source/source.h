@@ -21,6 +21,42 @@ struct key_schema {
     size_t sort_count;
 };
 
+/* The distance of two vectors: the function, as the service names it. */
+#define DISTANCE_COSINE "COSINE"
+#define DISTANCE_EUCLIDEAN "EUCLIDEAN"
+#define DISTANCE_DOT_PRODUCT "DOT_PRODUCT"
+
+/* A vector index. It answers searches by a vector alone. */
+struct vector_info {
+    struct span name;
+    struct span attribute; /* of the vectors */
+    int64_t dimensions;
+    struct span distance;           /* a DISTANCE_… name */
+    struct span partition;          /* the attribute whose value each search must have, or empty */
+    enum value_type partition_type; /* of it */
+    struct span status;             /* "ACTIVE", "CREATING", … */
+    bool backfilling;               /* an ACTIVE index that refuses searches */
+};
+
+/* RCU and WCU in a second; -1: not stated, or no limit. */
+struct throughput {
+    int64_t read, write;
+};
+
+/* The throughput of a table or a global index. */
+struct throughputs {
+    struct throughput provisioned; /* 0 if it is billed on demand */
+    struct throughput on_demand;   /* the maximum that its owner has set */
+    struct throughput warm;        /* served at once, without a time to adapt */
+};
+
+/* A copy of a global table in another region, or a witness, which has no items. */
+struct replica_info {
+    struct span region;
+    struct span status; /* "ACTIVE", "CREATING", …; empty if not stated */
+    bool is_witness;
+};
+
 struct index_info {
     struct span name;
     struct key_schema keys;
@@ -29,6 +65,8 @@ struct index_info {
     const struct span *included; /* beside the keys, of PROJECTS_SOME */
     size_t included_count;
     struct span status; /* "ACTIVE", "CREATING", …; empty if not stated, as of local indexes */
+    bool backfilling;   /* it lacks items that were in the table before it was made */
+    struct throughputs throughputs; /* of a global index */
 };
 
 /* The service updates its counts about every six hours. */
@@ -36,11 +74,18 @@ struct table_info {
     struct key_schema keys;
     const struct index_info *indexes;
     size_t index_count;
+    const struct vector_info *vectors;
+    size_t vector_count;
     int64_t item_count;       /* -1 if not stated */
     int64_t size_bytes;       /* of all items; -1 if not stated */
     int64_t created_ms;       /* since 1970; 0 if not stated */
     struct span status;       /* "ACTIVE", "CREATING", …; empty if not stated */
     struct span billing_mode; /* "PAY_PER_REQUEST", "PROVISIONED"; empty if not stated */
+    struct span arn;          /* empty if not stated */
+    struct throughputs throughputs;
+    const struct replica_info *replicas; /* of a global table */
+    size_t replica_count;
+    struct span consistency; /* between the replicas: "EVENTUAL", "STRONG"; empty if not stated */
     bool stream_enabled;
     struct span stream_arn;  /* of the latest stream, which outlives its end; empty: none */
     struct span stream_view; /* "KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"; empty
@@ -57,8 +102,10 @@ struct page_owner {
 struct page {
     const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_TOGETHER
                                * one for each part, in their order, absent if it is not found; of
-                               * READ_BACKUPS, READ_STREAM and READ_CHANGES objects of the source's
-                               * own, one a backup, a shard or a change */
+                               * READ_BACKUPS, READ_EXPORTS, READ_STREAM and READ_CHANGES objects of
+                               * the source's own, one a backup, an export, a shard or a change; of
+                               * READ_SIMILAR objects with an "Item" and its "Score", the nearest
+                               * first */
     size_t item_count;
     uint64_t counted;   /* READ_QUERY that counts: the number of items; no items come */
     size_t scanned;     /* READ_QUERY: items that were read before the filter; 0: not stated */
@@ -84,7 +131,9 @@ struct page {
                                 * that another caller's page counts */
     double capacity;           /* RCU it consumed, of a shared request its part; < 0: not stated */
     double doubted;            /* the most that requests without a stated consumption took beside */
-    const char *request_id;    /* of the last request; may be "" */
+    double search_bytes;       /* READ_SIMILAR: bytes it consumed; < 0: not stated */
+    struct throttles *throttled; /* of these requests; borrowed; NULL: none */
+    const char *request_id;      /* of the last request; may be "" */
 };
 
 /* Exactly one of PAGE and ERR is not NULL. After an error, or a page without MORE, no further page
@@ -129,10 +178,19 @@ struct source_stats {
     uint64_t pages;      /* of queries and scans */
     uint64_t items;      /* in these pages, or counted by them; without pages, items read by key */
     uint64_t failures;   /* requests without the response that they were sent for */
+    uint64_t throttled;  /* of these, those that the service throttled */
     struct spent spent;  /* RCU that were consumed */
     uint64_t hedged;     /* requests that were sent twice because the response was late */
     uint64_t hedges_won; /* of these, those whose second response came first */
     uint64_t parallel;   /* queries that were read in ranges */
+    struct source_live { /* of streams that are followed */
+        uint64_t tables; /* now */
+        uint64_t late; /* of these, those whose results are not used: they begin, lag or are lost */
+        int64_t lag_ms;  /* the greatest */
+        uint64_t bytes;  /* of stored results, now */
+        uint64_t reused; /* Reads that needed no request */
+        uint64_t changes, gaps;
+    } live;
 };
 
 /* Where the keys of a Read by keys come from. A Read whose keys are not known yet holds one all
@@ -151,6 +209,9 @@ struct source_command {
     const char *const *keys; /* of a READ_TOGETHER: the same for each part, or NULL; NULL: those of
                               * the Read */
 
+    const char
+        *item; /* of a READ_SIMILAR without its vector: the shell's text for the typed item */
+
     /* Two programs in the language of jq. With neither the response is printed unchanged. */
     const char *sift;   /* from the array of items to that of those that count; NULL: all do */
     const char *choose; /* from the latter to the output, one line a value; NULL: none */
@@ -165,9 +226,9 @@ enum { SOURCE_REUSE_MS = 300, SOURCE_HOLD_MS = 500 };
 
 /* How fresh a table's results are, where its stream is followed. */
 struct source_present {
-    const char *state; /* "off", "starts", "live", "lags", "lost"; static */
+    const char *state; /* "off", "starts", "live", "full", "lags", "lost"; static */
     int64_t lag_ms;    /* of LIVE and LAGS: every change that is older is shown */
-    const char *why;   /* of "lost", and of "lags" if it is known; else ""; borrowed */
+    const char *why;   /* of "lost" and "full", and of "lags" if it is known; else ""; borrowed */
 };
 
 struct source_ops {
@@ -190,8 +251,8 @@ struct source_ops {
 
     /* Of a source that follows streams; else NULL. TTL_MS, the time for which a result of TABLE may
      * be used again, or less if this source has the result itself and keeps it up to date. */
-    int64_t (*ttl_ms)(const struct source *source, const char *table, int64_t ttl_ms);
-    void (*present)(const struct source *source, const char *table, struct source_present *out);
+    int64_t (*ttl_ms)(struct source *source, const char *table, int64_t ttl_ms);
+    void (*present)(struct source *source, const char *table, struct source_present *out);
     /* LEFT_MS, or the shorter time for which the kernel may hold a result of TABLE. */
     int64_t (*hold_ms)(struct source *source, const char *table, int64_t left_ms);
 
@@ -230,15 +291,14 @@ void source_destroy(struct source *source);
 void source_add_stats(const struct source *source, struct source_stats *sum);
 
 /* For how long a result of TABLE may be used again, which is TTL_MS or less. */
-int64_t source_ttl_ms(const struct source *source, const char *table, int64_t ttl_ms);
+int64_t source_ttl_ms(struct source *source, const char *table, int64_t ttl_ms);
 /* The time for which the kernel may hold a result of TABLE, whose ttl has LEFT_MS left. The kernel
  * does not learn that the ttl becomes shorter, which it does when the stream is followed. */
 int64_t source_hold_ms(struct source *source, const char *table, int64_t left_ms);
 /* Whether SOURCE follows streams. */
 bool source_follows(const struct source *source);
 /* False if SOURCE follows no streams. */
-bool source_read_present(const struct source *source, const char *table,
-                         struct source_present *out);
+bool source_read_present(struct source *source, const char *table, struct source_present *out);
 
 /* Whether each source wraps one of a lower layer only. */
 bool source_is_stacked(const struct source *source);

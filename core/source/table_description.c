@@ -156,6 +156,79 @@ static bool table_description_read_stream(struct arena *arena, struct json table
                                        &info->stream_view);
 }
 
+/* The members READ and WRITE of an optional object. Zero and less are no limit of an on-demand
+ * table. */
+static bool table_description_read_throughput(struct json object, const char *read,
+                                              const char *write, struct throughput *out)
+{
+    const struct {
+        const char *name;
+        int64_t *units;
+    } members[] = {{read, &out->read}, {write, &out->write}};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        struct json value = json_member(object, members[i].name);
+        *members[i].units = -1;
+        if (json_present(value) && !json_is(value, JSON_NULL) &&
+            !json_read_int(value, members[i].units))
+            return false;
+        if (*members[i].units < 0)
+            *members[i].units = -1;
+    }
+    return true;
+}
+
+/* Of a table or a global index. */
+static bool table_description_read_throughputs(struct json owner, struct throughputs *out)
+{
+    return table_description_read_throughput(json_member(owner, "ProvisionedThroughput"),
+                                             "ReadCapacityUnits", "WriteCapacityUnits",
+                                             &out->provisioned) &&
+           table_description_read_throughput(json_member(owner, "OnDemandThroughput"),
+                                             "MaxReadRequestUnits", "MaxWriteRequestUnits",
+                                             &out->on_demand) &&
+           table_description_read_throughput(json_member(owner, "WarmThroughput"),
+                                             "ReadUnitsPerSecond", "WriteUnitsPerSecond",
+                                             &out->warm);
+}
+
+static bool table_description_read_replicas(struct arena *arena, struct json array,
+                                            const char *status, struct replica_info *replicas,
+                                            size_t *count)
+{
+    for (struct json each = json_first(array); json_present(each); each = json_next(each)) {
+        struct replica_info *replica = &replicas[(*count)++];
+        if (!table_description_read_word(arena, json_member(each, "RegionName"),
+                                         &replica->region) ||
+            !table_description_read_word(arena, json_member(each, status), &replica->status))
+            return false;
+    }
+    return true;
+}
+
+/* A global table, its replicas first. */
+static bool table_description_read_global(struct arena *arena, struct json table,
+                                          struct table_info *info)
+{
+    struct json replicas = json_member(table, "Replicas");
+    struct json witnesses = json_member(table, "GlobalTableWitnesses");
+    struct replica_info *all =
+        arena_array(arena, json_count(replicas) + json_count(witnesses), sizeof *all);
+    if (!all)
+        return true;
+    info->replicas = all;
+    if (!table_description_read_replicas(arena, replicas, "ReplicaStatus", all,
+                                         &info->replica_count))
+        return false;
+    size_t first = info->replica_count;
+    if (!table_description_read_replicas(arena, witnesses, "WitnessStatus", all,
+                                         &info->replica_count))
+        return false;
+    for (size_t i = first; i < info->replica_count; i++)
+        all[i].is_witness = true;
+    return table_description_read_word(arena, json_member(table, "MultiRegionConsistency"),
+                                       &info->consistency);
+}
+
 static bool table_description_read_state(struct arena *arena, struct json table,
                                          struct table_info *info)
 {
@@ -164,6 +237,9 @@ static bool table_description_read_state(struct arena *arena, struct json table,
            table_description_read_count(json_member(table, "TableSizeBytes"), &info->size_bytes) &&
            table_description_read_date(json_member(table, "CreationDateTime"), &info->created_ms) &&
            table_description_read_billing(arena, table, info) &&
+           table_description_read_word(arena, json_member(table, "TableArn"), &info->arn) &&
+           table_description_read_throughputs(table, &info->throughputs) &&
+           table_description_read_global(arena, table, info) &&
            table_description_read_stream(arena, table, info);
 }
 
@@ -174,11 +250,54 @@ static bool table_description_read_indexes(struct arena *arena, struct json arra
     for (struct json each = json_first(array); json_present(each); each = json_next(each)) {
         struct index_info *index = &indexes[(*count)++];
         index->local = local;
+        index->backfilling = json_is(json_member(each, "Backfilling"), JSON_TRUE);
         if (!table_description_read_projection(each, &index->projection) ||
             !table_description_copy(arena, json_member(each, "IndexName"), &index->name) ||
             !table_description_read_word(arena, json_member(each, "IndexStatus"), &index->status) ||
+            !table_description_read_throughputs(each, &index->throughputs) ||
             !table_description_read_included(arena, each, index) ||
             !table_description_read_schema(arena, each, definitions, &index->keys))
+            return false;
+    }
+    return true;
+}
+
+/* The attribute whose value each search must have; empty without one. */
+static bool table_description_read_partition(struct arena *arena, struct json vector,
+                                             struct json definitions, struct vector_info *out)
+{
+    struct json schema = json_member(vector, "SearchSchema");
+    out->partition = span_text("");
+    for (struct json each = json_first(schema); json_present(each); each = json_next(each)) {
+        if (!json_string_is(json_member(each, "SearchSchemaElementType"), SPAN_LITERAL("HASH")))
+            continue;
+        if (out->partition.size > 0 ||
+            !table_description_copy(arena, json_member(each, "AttributeName"), &out->partition) ||
+            !table_description_read_type(definitions, out->partition, &out->partition_type))
+            return false;
+    }
+    return true;
+}
+
+static bool table_description_read_vectors(struct arena *arena, struct json array,
+                                           struct json definitions, struct table_info *info)
+{
+    struct vector_info *vectors = arena_array(arena, json_count(array), sizeof *vectors);
+    info->vectors = vectors;
+    for (struct json each = json_first(array); vectors && json_present(each);
+         each = json_next(each)) {
+        struct vector_info *vector = &vectors[info->vector_count++];
+        struct json attribute = json_member(each, "VectorAttribute");
+        vector->backfilling = json_is(json_member(each, "Backfilling"), JSON_TRUE);
+        if (!table_description_copy(arena, json_member(each, "IndexName"), &vector->name) ||
+            !table_description_copy(arena, json_member(attribute, "AttributeName"),
+                                    &vector->attribute) ||
+            !json_read_int(json_member(each, "Dimensions"), &vector->dimensions) ||
+            !table_description_copy(arena, json_member(each, "DistanceFunction"),
+                                    &vector->distance) ||
+            !table_description_read_word(arena, json_member(each, "IndexStatus"),
+                                         &vector->status) ||
+            !table_description_read_partition(arena, each, definitions, vector))
             return false;
     }
     return true;
@@ -201,6 +320,8 @@ struct table_info *table_description_read(struct json table, struct arena *arena
                                              &info->index_count) &&
               table_description_read_indexes(arena, local, definitions, true, indexes,
                                              &info->index_count) &&
+              table_description_read_vectors(arena, json_member(table, "VectorIndexes"),
+                                             definitions, info) &&
               table_description_read_state(arena, table, info);
     return ok && !arena->failed ? info : NULL;
 }

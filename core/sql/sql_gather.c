@@ -53,13 +53,13 @@ bool sql_gather_add(struct sql_gather *gather, struct sql_table *table, const st
 
 /* "Not found" is a result. An item that is older than its ttl comes in an outage alone, where the
  * user allowed it. */
-static void sql_gather_take(void *arg, struct record *record, double found_units,
+static void sql_gather_take(void *arg, struct record *record, const struct tree_found *found,
                             int64_t ttl_left_ms, const struct error *err)
 {
     struct sql_gathered *each = arg;
     struct sql_gather *gather = each->gather;
     struct sql_gathered copy = *each;
-    (void)found_units, (void)ttl_left_ms;
+    (void)found, (void)ttl_left_ms;
     each->fetch = NULL;
     gather->reading_count--;
     sql_gather_free(each);

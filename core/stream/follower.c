@@ -6,13 +6,13 @@
 #include "core/stream/shard.h"
 
 enum {
-    MOST_REQUESTS = 8,            /* of shards, at the same time */
-    DESCRIBE_EACH_MS = 60 * 1000, /* new shards are looked for, even if none has ended */
-    DESCRIBE_LEAST_MS = 1000,     /* between two descriptions: the service allows 10 a second */
-    DESCRIBE_AGAIN_MS = 5 * 1000, /* after a failure */
-    CHILDLESS_MS = 60 * 1000,     /* a shard that ended before gets no children */
-    FORGET_MS = 60 * 60 * 1000,   /* a shard that no description had meanwhile is gone */
-    SECOND_MS = 1000,             /* times of changes are rounded down to seconds */
+    MOST_REQUESTS = 8,               /* of shards, at the same time */
+    DESCRIBE_EACH_MS = 60 * 1000,    /* new shards are looked for, even if none has ended */
+    DESCRIBE_LEAST_MS = 1000,        /* between two descriptions: the service allows 10 a second */
+    DESCRIBE_AGAIN_MS = 5 * 1000,    /* after a failure */
+    CHILDLESS_MS = 60 * 1000,        /* a shard that ended before gets no children */
+    FORGET_MS = 48 * 60 * 60 * 1000, /* twice as long as a stream has its changes */
+    SECOND_MS = 1000,                /* times of changes are rounded down to seconds */
 };
 
 /* The description of the table, or of the stream with its shards. */
@@ -151,16 +151,24 @@ static void follower_start_children(struct follower *follower)
     }
 }
 
+/* The queued shard whose last request is the oldest; NULL for none. */
+static struct shard *follower_next_shard(const struct follower *follower)
+{
+    struct shard *next = NULL;
+    LIST_EACH (struct shard, each, &follower->shards, node)
+        if (each->state == SHARD_QUEUED && (!next || each->sent_ms < next->sent_ms))
+            next = each;
+    return next;
+}
+
 static void follower_send(struct follower *follower)
 {
     size_t busy = 0;
+    struct shard *next;
     LIST_EACH (struct shard, each, &follower->shards, node)
         busy += shard_is_busy(each);
-    LIST_EACH_SAFE (struct shard, each, &follower->shards, node)
-        if (each->state == SHARD_QUEUED && busy < MOST_REQUESTS) {
-            busy++;
-            shard_send(each);
-        }
+    for (; busy < MOST_REQUESTS && (next = follower_next_shard(follower)); busy++)
+        shard_send(next);
 }
 
 static bool follower_lacks_children(const struct follower *follower)
@@ -381,7 +389,8 @@ static void follower_note_children(struct follower *follower)
 static void follower_forget_shards(struct follower *follower)
 {
     LIST_EACH_SAFE (struct shard, each, &follower->shards, node)
-        if (each->state == SHARD_ENDED && each->has_children && each->seen_ms < follower->began_ms)
+        if (each->state == SHARD_ENDED && each->has_children &&
+            follower->began_ms - each->seen_ms > FORGET_MS)
             shard_destroy(each);
 }
 
@@ -404,16 +413,25 @@ static void follower_take_shards(struct follower *follower)
     follower->described_ms = follower->began_ms;
 }
 
-static bool follower_read_disabled(struct span description)
+/* The description of the whole stream was refused, and not a place in it. */
+static void follower_report_deletion(const struct follower *follower, struct error *err)
 {
-    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
-    return json_parse(&doc, description, JSON_STRICT, NULL) &&
-           json_string_is(json_member(json_root(&doc), "StreamStatus"), SPAN_LITERAL("DISABLED"));
+    struct error why = *err;
+    if (why.kind != ERROR_NO_STREAM || follower->step != STEP_SHARDS)
+        return;
+    error_set(err, ERROR_NO_STREAM,
+              "the stream of table %s was deleted, perhaps with its table; check the table, and "
+              "follow it again",
+              follower->table);
+    memcpy(err->code, why.code, sizeof err->code);
+    memcpy(err->request_id, why.request_id, sizeof err->request_id);
+    err->http_status = why.http_status;
 }
 
 static void follower_fail(struct follower *follower, const struct error *why)
 {
     struct error err = *why;
+    follower_report_deletion(follower, &err);
     bool is_final = why->kind == ERROR_DENIED || why->kind == ERROR_INVALID ||
                     why->kind == ERROR_NO_TABLE || why->kind == ERROR_NO_STREAM ||
                     why->kind == ERROR_NOT_STORED;
@@ -430,11 +448,32 @@ static void follower_fail(struct follower *follower, const struct error *why)
     follower_report(follower, follower->options.ops->trouble, &err);
 }
 
+static enum follow_view follower_read_view(struct span text)
+{
+    return span_is(text, "NEW_AND_OLD_IMAGES") ? VIEW_BOTH
+           : span_is(text, "NEW_IMAGE")        ? VIEW_NEW
+           : span_is(text, "OLD_IMAGE")        ? VIEW_OLD
+                                               : VIEW_KEYS;
+}
+
+/* The description of a table whose stream was disabled does not have the view. */
+static void follower_read_state(struct follower *follower, struct span description)
+{
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    CLEAN_UP(buf_clean_up) struct buf view = {0};
+    if (!json_parse(&doc, description, JSON_STRICT, NULL))
+        return;
+    struct json status = json_member(json_root(&doc), "StreamStatus");
+    follower->is_disabled = json_string_is(status, SPAN_LITERAL("DISABLED"));
+    if (json_read_string(json_member(json_root(&doc), "StreamViewType"), &view))
+        follower->view = follower_read_view(buf_span(&view));
+}
+
 static void follower_on_shards(struct follower *follower, const struct page *page)
 {
     struct error err;
     bool more = page->more;
-    follower->is_disabled = follower_read_disabled(page->description);
+    follower_read_state(follower, page->description);
     for (size_t i = 0; i < page->item_count; i++)
         if (!follower_add_shard(follower, page->items[i], &err)) {
             follower_fail(follower, &err);
@@ -448,14 +487,6 @@ static void follower_on_shards(struct follower *follower, const struct page *pag
     follower_take_shards(follower);
     follower_describe_in(follower, follower_rest_ms(follower));
     follower_continue(follower);
-}
-
-static enum follow_view follower_read_view(struct span text)
-{
-    return span_is(text, "NEW_AND_OLD_IMAGES") ? VIEW_BOTH
-           : span_is(text, "NEW_IMAGE")        ? VIEW_NEW
-           : span_is(text, "OLD_IMAGE")        ? VIEW_OLD
-                                               : VIEW_KEYS;
 }
 
 static void follower_refuse_table(struct follower *follower, bool had_stream)
@@ -487,7 +518,8 @@ static void follower_on_table(struct follower *follower, const struct page *page
 {
     const struct table_info *info = page->table;
     struct error err;
-    if (!info->stream_enabled || info->stream_arn.size == 0) {
+    bool has_past = info->stream_arn.size > 0 && follower->options.from != FOLLOW_NOW;
+    if (!info->stream_enabled && !has_past) {
         follower_refuse_table(follower, info->stream_arn.size > 0);
         return;
     }

@@ -6,9 +6,10 @@
 enum {
     FIRST_DELAY_MS = 1000, /* after a failure; it doubles with each further one */
     MOST_DELAY_MS = 10 * 1000,
-    FULL_PAGE = 1000,                    /* changes: a smaller page ends where the shard ends … */
-    FULL_PAGE_BYTES = 512 * 1024,        /* … unless its bytes may have filled it */
-    FRESH_MS = 2000,                     /* and if its last change has just happened */
+    FULL_PAGE = 1000, /* changes */
+    FULL_PAGE_BYTES = 512 * 1024,
+    FRESH_MS = 5000, /* a shard whose last proof is older may have changes behind an empty page */
+    PROOF_PAGES = 3, /* empty pages in a row: then the shard has no change behind them */
     TIMES_ARE_ROUNDED_TO_MS = 60 * 1000, /* by some servers */
 };
 
@@ -104,12 +105,20 @@ static void shard_suffer(struct shard *shard, const struct error *why)
     shard->context->ops->trouble(shard->context->arg, shard, why);
 }
 
+/* No change behind an iterator of the latest place is old enough to be gone: DynamoDB Local refuses
+ * such an iterator at the first change of the shard. */
+static bool shard_has_read_nothing(const struct shard *shard)
+{
+    return shard->sequence.size == 0 && shard->at == STREAM_LATEST;
+}
+
 /* The iterator is too old, as after a sleep of the machine. If no change has come yet, all that the
  * shard has is read, less those from before the last poll. */
 static void shard_place_anew(struct shard *shard)
 {
+    shard->empty_pages = 0;
     buf_truncate(&shard->iterator, 0);
-    if (shard->sequence.size == 0 && shard->at == STREAM_LATEST) {
+    if (shard_has_read_nothing(shard)) {
         int64_t from_ms = shard->tip_wall_ms ? shard->tip_wall_ms : shard->since_wall_ms;
         shard->at = STREAM_OLDEST;
         shard->not_before_ms = from_ms - TIMES_ARE_ROUNDED_TO_MS;
@@ -124,6 +133,7 @@ static void shard_lose(struct shard *shard, const struct error *why)
     buf_truncate(&shard->sequence, 0);
     shard->at = STREAM_OLDEST;
     shard->tip_ms = 0;
+    shard->empty_pages = 0;
     shard->state = SHARD_QUEUED;
     shard->context->ops->gap(shard->context->arg, shard, why);
 }
@@ -144,9 +154,11 @@ static bool shard_is_refused(const struct error *why)
 static void shard_fail(struct shard *shard, const struct error *why)
 {
     const struct shard_context *context = shard->context;
-    if (strcmp(why->code, "ExpiredIteratorException") == 0)
+    bool is_trimmed = strcmp(why->code, "TrimmedDataAccessException") == 0;
+    if (strcmp(why->code, "ExpiredIteratorException") == 0 ||
+        (is_trimmed && shard_has_read_nothing(shard)))
         shard_place_anew(shard);
-    else if (strcmp(why->code, "TrimmedDataAccessException") == 0)
+    else if (is_trimmed)
         shard_lose(shard, why);
     else if (why->kind == ERROR_NO_STREAM)
         shard_vanish(shard, why);
@@ -178,13 +190,29 @@ static bool shard_sift(struct shard *shard, const struct page *page, struct chan
     return true;
 }
 
-/* How far PAGE proves that all changes were delivered. Only a page without changes shows the end of
- * the shard. Otherwise the time of the last change counts, which is rounded down; a time ahead of
- * this machine's clock proves nothing. */
-static void shard_move_tip(struct shard *shard, bool is_at_end, int64_t last_ms)
+/* A page without changes may come before the end of a shard: the service searches only a part of it
+ * for one request. So it counts if the end was reached a moment ago, or is the last of several. */
+static bool shard_is_at_end(struct shard *shard, const struct page *page)
 {
+    bool was_at_end = shard->tip_ms && shard->sent_ms - shard->tip_ms < FRESH_MS;
+    bool begins_anew = page->item_count > 0 || (!was_at_end && shard->empty_pages >= PROOF_PAGES);
+    shard->empty_pages = begins_anew ? 0 : shard->empty_pages;
+    if (page->item_count > 0)
+        return false;
+    shard->empty_pages++;
+    return was_at_end || shard->empty_pages >= PROOF_PAGES ||
+           (!shard->tip_ms && shard_has_read_nothing(shard));
+}
+
+/* How far PAGE proves that all changes were delivered: up to its request, if it is at the end of
+ * the shard; else up to its last change, whose time is rounded down. A time ahead of this machine's
+ * clock proves nothing. */
+static void shard_move_tip(struct shard *shard, const struct page *page, int64_t last_ms)
+{
+    bool is_at_end = shard_is_at_end(shard, page);
     int64_t age_ms = is_at_end ? 0 : shard->sent_wall_ms - last_ms;
-    if (age_ms < 0 || shard->sent_ms - age_ms <= shard->tip_ms)
+    bool is_proof = is_at_end || page->item_count > 0;
+    if (!is_proof || age_ms < 0 || shard->sent_ms - age_ms <= shard->tip_ms)
         return;
     shard->tip_ms = shard->sent_ms - age_ms;
     shard->tip_wall_ms = shard->sent_wall_ms - age_ms;
@@ -202,7 +230,8 @@ static bool shard_is_full(const struct page *page)
 static int64_t shard_choose_interval(struct shard *shard, const struct page *page)
 {
     const struct shard_context *context = shard->context;
-    int64_t interval_ms = page->item_count ? context->poll_least_ms : shard->interval_ms;
+    bool is_near = page->item_count > 0 || shard->empty_pages < PROOF_PAGES;
+    int64_t interval_ms = is_near ? context->poll_least_ms : shard->interval_ms;
     shard->interval_ms =
         2 * interval_ms < context->poll_most_ms ? 2 * interval_ms : context->poll_most_ms;
     return shard_is_full(page) ? 0 : interval_ms;
@@ -253,7 +282,7 @@ static void shard_take_changes(struct shard *shard, const struct page *page)
     bool has_ended = !json_present(page->position);
     shard->failures = 0;
     if (page->item_count || !has_ended) /* later changes may be in its children */
-        shard_move_tip(shard, page->item_count == 0, last.at_ms);
+        shard_move_tip(shard, page, last.at_ms);
     int64_t delay_ms = shard_choose_interval(shard, page);
     if (has_ended)
         shard_end(shard);

@@ -69,6 +69,7 @@ struct shard {
     int64_t tip_ms, tip_wall_ms;   /* all changes before this were delivered; 0: not known */
     int64_t interval_ms;           /* to the next poll */
     unsigned failures;             /* in sequence */
+    unsigned empty_pages;          /* likewise */
     int64_t sent_ms, sent_wall_ms; /* of the request under way */
     struct read *read;             /* likewise; owned */
     struct source_call *call;      /* likewise; owned */

@@ -8,6 +8,7 @@
 
 #include "core/base/crypto.h"
 #include "core/base/printable.h"
+#include "core/condition/where.h"
 #include "core/describe/explain.h"
 #include "core/json/writer.h"
 #include "core/map/map.h"
@@ -286,6 +287,21 @@ void app_print_safely(const char *text)
     fputs(buf_text(&safe), stderr);
 }
 
+static void app_add_throttles(struct json_writer *json, const struct error *err)
+{
+    if (!error_states_throttles(err))
+        return;
+    json_writer_begin_array(json, "throttled", JSON_TIGHT);
+    for (size_t i = 0; i < err->throttle_count; i++) {
+        json_writer_begin_object(json, NULL, JSON_TIGHT);
+        json_writer_add_text(json, "reason", err->throttles[i].reason);
+        if (err->throttles[i].resource[0])
+            json_writer_add_text(json, "resource", err->throttles[i].resource);
+        json_writer_end(json);
+    }
+    json_writer_end(json);
+}
+
 void app_write_error(struct buf *out, const char *path, const struct error *err)
 {
     struct json_writer json = json_writer_to(out);
@@ -308,6 +324,7 @@ void app_write_error(struct buf *out, const char *path, const struct error *err)
         json_writer_add_text(&json, "code", err->code);
     if (err->request_id[0])
         json_writer_add_text(&json, "request_id", err->request_id);
+    app_add_throttles(&json, err);
     json_writer_end(&json);
 }
 
@@ -432,6 +449,17 @@ void app_hint(const struct app *app, const char *path, struct error *err)
                   "use " MAP_TABLES_NAME "/");
     else if (needs_map && err->kind == ERROR_NOT_FOUND)
         err->kind = ERROR_INVALID;
+}
+
+bool app_parse_filter(struct app *app, struct arena *arena, struct cond *out)
+{
+    struct error err, why;
+    if (where_parse(span_text(app->options->where), arena, out, &err))
+        return true;
+    error_set(&why, err.kind, "--where: %s", err.text);
+    app_report_error(app, NULL, &why);
+    app->status = err.kind == ERROR_INVALID ? EXIT_USAGE : EXIT_FAILURE;
+    return false;
 }
 
 struct resolved {

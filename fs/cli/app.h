@@ -93,6 +93,9 @@ struct place *app_resolve(struct app *app, const char *path, struct error *err);
 /* If PATH ends at a link, the place is that of its target. */
 struct place *app_resolve_through(struct app *app, const char *path, struct error *err);
 
+/* Parses --where into OUT, which points into ARENA. False after a report. */
+bool app_parse_filter(struct app *app, struct arena *arena, struct cond *out);
+
 /* A command returns the exit status. ARGV has its operands. */
 typedef int command_fn(const struct options *options, int argc, char **argv);
 
@@ -105,6 +108,6 @@ int map_draft(const struct options *options, int argc, char **argv, const char *
 command_fn cat_command, ls_command, diff_command, explain_command, check_command, mount_command,
     refresh_command, umount_command, log_command, top_command, policy_command, config_command,
     map_command, init_command, import_command, completion_command, skill_command, status_command,
-    sql_command;
+    sql_command, tail_command;
 
 #endif

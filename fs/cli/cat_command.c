@@ -106,7 +106,8 @@ static void cat_print_together(struct together_paths *found)
         struct together_item *item = &found->items[i];
         struct tree_file file;
         if (item->record &&
-            file_make(tree, item->place, item->record, -1, NULL, &bytes, &file, &item->why))
+            file_make(tree, item->place, item->record, &(struct tree_found){.units = -1}, NULL,
+                      &bytes, &file, &item->why))
             fwrite(file.bytes.data, 1, file.bytes.size, stdout);
         else
             app_report_error(found->app, item->path, &item->why);

@@ -145,6 +145,13 @@ static bool option_set_cache_size(struct options *options, const char *value)
     return option_parse_bytes(value, &options->cache_bytes) && options->cache_bytes >= 1 << 20;
 }
 
+/* The fewest bytes are those of one search. */
+static bool option_set_max_search_bytes(struct options *options, const char *value)
+{
+    return option_parse_bytes(value, &options->max_search_bytes) &&
+           options->max_search_bytes >= 1024;
+}
+
 static bool option_set_hedge(struct options *options, const char *value)
 {
     options->hedge = strcmp(value, "yes") == 0;
@@ -206,6 +213,41 @@ static bool option_set_moment(struct options *options, const char *value)
     return options->moment.known;
 }
 
+/* insert,modify,remove,expired. */
+static bool option_set_kind(struct options *options, const char *value)
+{
+    static const char *const words[] = {"insert", "modify", "remove", "expired"};
+    for (const char *at = value;; at++) {
+        size_t size = strcspn(at, ","), i = 0;
+        while (i < 4 && !span_is(span_of(at, size), words[i]))
+            i++;
+        if (i == 4)
+            return false;
+        options->kinds |= 1u << i;
+        at += size;
+        if (*at == '\0')
+            return true;
+    }
+}
+
+/* A stream has the changes of the last 24 hours. */
+enum { SINCE_MOST_HOURS = 24 };
+
+/* 90s, 30m or 2h ago, or a time. */
+static bool option_set_since(struct options *options, const char *value)
+{
+    char *unit;
+    unsigned long number = strtoul(value, &unit, 10);
+    int64_t ms = *unit == 's' ? 1000 : *unit == 'm' ? 60 * 1000 : *unit == 'h' ? 3600 * 1000 : 0;
+    if (value[0] >= '1' && value[0] <= '9' && ms > 0 && unit[1] == '\0') {
+        options->ago_ms = (int64_t)number * ms;
+        return number <= (unsigned long)SINCE_MOST_HOURS * 3600 &&
+               options->ago_ms <= (int64_t)SINCE_MOST_HOURS * 3600 * 1000;
+    }
+    options->since = instant_parse_first(span_text(value));
+    return options->since.known;
+}
+
 const struct option option_table[] = {
     {.name = "map",
      .of_requests = true,
@@ -217,7 +259,7 @@ const struct option option_table[] = {
          "the map file; default: $DDBFS_MAP, $XDG_CONFIG_HOME/ddbfs/map.json, /etc/ddbfs/map.json"},
     {.name = "no-map",
      FLAG(no_map),
-     .commands = "mount ls cat diff explain sql",
+     .commands = "mount ls cat diff explain sql tail",
      .help = "use no map, only /tables"},
     {.name = "profile",
      .of_requests = true,
@@ -317,6 +359,37 @@ const struct option option_table[] = {
      NUMBER(limit, 100000000),
      .commands = "ls cat explain",
      .help = "only the first N items of a listing (with --where, of those that match)"},
+    {.name = "where",
+     .argument = "FILTER",
+     .takes = "a filter, such as 'status = \"FAILED\" and attempt > 2'",
+     .set = option_set_where,
+     .commands = "tail",
+     .help = "only changes after which the item matches FILTER; for a removal, before which"},
+    {.name = "limit",
+     .argument = "N",
+     NUMBER(limit, 100000000),
+     .commands = "tail",
+     .help = "end after N changes"},
+    {.name = "kind",
+     .argument = "KINDS",
+     .takes = "insert, modify, remove or expired, or several with commas",
+     .set = option_set_kind,
+     .commands = "tail",
+     .help = "only changes of these kinds: insert, modify, remove, or expired alone"},
+    {.name = "since",
+     .argument = "TIME",
+     .takes = "a time of the last 24 hours: 90s, 30m or 2h ago, or such as 2026-11-19T10:15",
+     .set = option_set_since,
+     .commands = "tail",
+     .help = "begin with the changes since then, instead of now"},
+    {.name = "oldest",
+     FLAG(oldest),
+     .commands = "tail",
+     .help = "begin with the oldest change that the stream has, of up to 24 hours ago"},
+    {.name = "fetch",
+     FLAG(fetch),
+     .commands = "tail",
+     .help = "read each changed item, where the stream has no new images"},
     {.name = "together",
      FLAG(together),
      .commands = "cat diff explain",
@@ -338,7 +411,7 @@ const struct option option_table[] = {
          "more RCU"},
     {.name = "json",
      FLAG(json),
-     .commands = "cat ls diff explain check policy config status import sql",
+     .commands = "cat ls diff explain check policy config status import sql tail",
      .help = "print results and errors as JSON, for programs"},
     {.name = "csv", FLAG(csv), .commands = "sql", .help = "print CSV with a header"},
     {.name = "explain",
@@ -498,6 +571,12 @@ const struct option option_table[] = {
      .set = option_set_max_rcu_per_process,
      .commands = "mount",
      .help = "the most RCU of a program and its children; further reads fail with EDQUOT"},
+    {.name = "max-search-bytes",
+     .argument = "SIZE",
+     .takes = "1024 or more, with or without K, M or G",
+     .set = option_set_max_search_bytes,
+     .commands = "mount",
+     .help = "the most bytes of searches in a second; further ones fail with EDQUOT"},
     {.name = "live",
      FLAG(live),
      .commands = "mount policy",
@@ -543,6 +622,10 @@ const struct option option_table[] = {
      FLAG(tables),
      .commands = "policy",
      .help = "include the permissions that tables/ needs, for tables without a map"},
+    {.name = "similar",
+     FLAG(similar),
+     .commands = "policy",
+     .help = "include the permission to search the vector indexes of the map's tables"},
     {.letter = 'h', .name = "help", FLAG(help), .help = "print this help"},
     {.name = "version", FLAG(version), .help = "print the version"},
 };

@@ -81,6 +81,8 @@ enum {
     OPTIONS_INDENT = 28, /* of its left side */
 };
 
+enum { TAIL_KIND_EXPIRED = 1u << 3 };
+
 struct options {
     const char *given[OPTIONS_MOST]; /* by row: the value, "" of a flag; NULL: not given */
     const char *map;
@@ -109,9 +111,11 @@ struct options {
     struct scan_limits scan_limits;
     double max_rcu;             /* per second; of `sql` in all; 0: unlimited */
     double max_rcu_per_process; /* in all; 0: unlimited */
+    uint64_t max_search_bytes;  /* per second; 0: those of MAX_RCU */
     uint64_t cache_bytes;
     int64_t timeout_ms;
     int64_t parallel_ms;     /* listings with pages this slow are read in ranges; -1: none */
+    unsigned kinds;          /* of `tail`: 1 << enum change_kind, TAIL_KIND_EXPIRED; 0: all */
     int64_t stale_ms;        /* 0: expired results are never shown */
     uint32_t sample;         /* items of each path */
     uint32_t sample_records; /* of `map`: items of each table; 0: none */
@@ -119,7 +123,9 @@ struct options {
     uint32_t lines;         /* of `log`: the last ones; 0: all */
     uint32_t times;         /* of `top`: frames; 0: unlimited */
     uint32_t confirm_above; /* RCU of a listing without a confirmation */
-    uint32_t limit;         /* of a listing's items; 0: all */
+    uint32_t limit;         /* of a listing's items, or of the changes of `tail`; 0: all */
+    int64_t ago_ms;         /* of `tail`: changes since this long ago; 0: not given */
+    struct instant since;   /* of `tail`: changes since then; or unknown */
     unsigned sample_path_count;
     unsigned fuse_option_count;
     unsigned ignored_count;
@@ -149,11 +155,14 @@ struct options {
     bool yes;
     bool foreground;
     bool follow;
+    bool fetch;  /* this and the next one are of `tail` */
+    bool oldest; /* from the oldest change that the stream has */
     bool errors;
     bool allow_scan;
     bool hedge;
     bool scan_limited;              /* --scan-limit was given */
     bool tables;                    /* --tables was given */
+    bool similar;                   /* of policy */
     bool unattended;                /* no code may be requested at the terminal */
     bool snapshots_are_past;        /* beside paths of the present */
     bool ignores_snapshot_variable; /* paths are below a mount, whose snapshots are read, or none;

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/condition/where.h"
 #include "core/read/resolve.h"
 #include "fs/cli/live_mount.h"
 #include "fs/cli/read_budget.h"
@@ -286,17 +285,6 @@ static void path_queue_run(struct path_queue *queue)
     }
 }
 
-static bool path_queue_parse_filter(struct app *app, struct arena *arena, struct cond *out)
-{
-    struct error err, why;
-    if (where_parse(span_text(app->options->where), arena, out, &err))
-        return true;
-    error_set(&why, err.kind, "--where: %s", err.text);
-    app_report_error(app, NULL, &why);
-    app->status = err.kind == ERROR_INVALID ? EXIT_USAGE : EXIT_FAILURE;
-    return false;
-}
-
 int path_queue_command(const struct options *options, char **paths, int count, int side_by_side,
                        const struct path_queue_ops *ops)
 {
@@ -335,7 +323,7 @@ int path_queue_command(const struct options *options, char **paths, int count, i
     app.tree.table_width = screen_columns();
     if (!ready)
         app.status = EXIT_FAILURE;
-    else if (!selection.filter || path_queue_parse_filter(&app, &arena, &filter))
+    else if (!selection.filter || app_parse_filter(&app, &arena, &filter))
         path_queue_run(&queue);
     app_clean_up(&app);
     free(queue.payers);

@@ -15,8 +15,10 @@ static void policy_command_print(struct app *app)
     struct error why;
     CLEAN_UP(buf_clean_up) struct buf text = {0}, safe = {0};
     const struct options *options = app->options;
-    const struct grants_more more = {
-        .tables = options->tables, .scan = options->allow_scan, .live = options->live};
+    const struct grants_more more = {.tables = options->tables,
+                                     .scan = options->allow_scan,
+                                     .live = options->live,
+                                     .similar = options->similar};
     if (!grants_write(app->sources, app->map, options->environment, &more, options->json, &text,
                       &why)) {
         app_report_error(app, NULL, &why);

@@ -8,6 +8,7 @@
 
 #include "core/base/printable.h"
 #include "core/base/quantity.h"
+#include "core/base/throttle.h"
 #include "core/json/json.h"
 #include "fs/cli/live_mount.h"
 #include "fs/cli/screen.h"
@@ -123,6 +124,38 @@ static void top_write_program(struct json program, double seconds, struct buf *o
     top_add_text(out, program, "program");
 }
 
+static int top_order_throttles(const void *a, const void *b)
+{
+    const struct json *x = a, *y = b;
+    int order = top_order_numbers(top_number(*x, "last_minute"), top_number(*y, "last_minute"));
+    return order ? order
+                 : top_order_numbers(top_number(*x, "requests"), top_number(*y, "requests"));
+}
+
+/* The reason in words has the names of the table and the index. A reason that is unknown, or was
+ * not stated, is followed by them. */
+static void top_write_throttle(struct json element, double seconds, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf reason = {0}, resource = {0};
+    struct throttle throttle;
+    (void)seconds;
+    json_read_string(json_member(element, "reason"), &reason);
+    json_read_string(json_member(element, "resource"), &resource);
+    throttle_init(&throttle, buf_span(&reason), buf_span(&resource));
+    buf_printf(out, "%9.0f%11.0f  ", top_number(element, "last_minute"),
+               top_number(element, "requests"));
+    top_add_text(out, element, "program");
+    buf_add_text(out, "  ");
+    throttle_write_words(&throttle, out);
+    if (resource.size == 0) {
+        buf_add_text(out, " of ");
+        top_add_text(out, element, "table");
+        buf_add_text(out, json_raw(json_member(element, "index")).size > 2 ? "/" : "");
+        top_add_text(out, element, "index");
+    }
+    out->failed = out->failed || reason.failed || resource.failed;
+}
+
 static void top_write_waiting(struct json access, double seconds, struct buf *out)
 {
     (void)seconds;
@@ -149,6 +182,8 @@ static const struct top_table {
     void (*write)(struct json element, double seconds, struct buf *out);
 } top_programs = {"programs", "    RCU/S    REQ/S  CACHED        RCU  REQUESTS  FAILED  PROGRAM",
                   top_order_programs, top_write_program},
+  top_throttles = {"throttles", "   MINUTE  THROTTLED  PROGRAM  WHY", top_order_throttles,
+                   top_write_throttle},
   top_waiting = {"waiting", "  WAITS/S      RCU     PID  PROGRAM  PATH", top_order_waiting,
                  top_write_waiting},
   top_budgets = {"budgets", "      RCU     LEFT REFUSED   GROUP  PROGRAM", top_order_budgets,
@@ -186,7 +221,7 @@ static void top_write_table(struct json stats, const struct top_table *table, si
 }
 
 /* Appends a frame of at most ROWS lines (0: unlimited): the head has 2, and each table has 2 above
- * its rows. The two lower tables have at most a quarter of the lines each. Returns 0 or an errno.
+ * its rows. The lower tables have at most a fifth of the lines each. Returns 0 or an errno.
  */
 static int top_write_frame(const char *root, unsigned rows, struct buf *out)
 {
@@ -198,18 +233,22 @@ static int top_write_frame(const char *root, unsigned rows, struct buf *out)
         !json_is(json_root(&doc), JSON_OBJECT))
         return EBADMSG;
     struct json stats = json_root(&doc);
-    size_t quarter = rows > 0 ? rows / 4 : SIZE_MAX;
+    size_t fifth = rows > 0 ? rows / 5 : SIZE_MAX;
     size_t waiting = top_count_rows(stats, &top_waiting), used = 2 + 2;
     size_t budgets = top_count_rows(stats, &top_budgets);
-    waiting = waiting < quarter ? waiting : quarter;
-    budgets = budgets < quarter ? budgets : quarter;
-    used += (waiting > 0 ? waiting + 2 : 0) + (budgets > 0 ? budgets + 2 : 0);
+    size_t throttles = top_count_rows(stats, &top_throttles);
+    waiting = waiting < fifth ? waiting : fifth;
+    budgets = budgets < fifth ? budgets : fifth;
+    throttles = throttles < fifth ? throttles : fifth;
+    used += (waiting > 0 ? waiting + 2 : 0) + (budgets > 0 ? budgets + 2 : 0) +
+            (throttles > 0 ? throttles + 2 : 0);
     top_write_head(stats, root, out);
     top_write_table(stats, &top_programs,
                     rows == 0     ? SIZE_MAX
                     : rows > used ? rows - used
                                   : 1,
                     out);
+    top_write_table(stats, &top_throttles, throttles, out);
     top_write_table(stats, &top_waiting, waiting, out);
     top_write_table(stats, &top_budgets, budgets, out);
     return out->failed ? ENOMEM : 0;

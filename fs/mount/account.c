@@ -19,7 +19,8 @@ bool accounts_open(struct mount *mount, const char *file, struct error *err)
     const struct options *options = mount->app->options;
     struct clock *clock = loop_clock(mount->app->loop);
     mount->processes = processes_new("/proc", options->max_rcu_per_process > 0);
-    mount->limits = limits_new(clock, options->max_rcu, options->max_rcu_per_process);
+    mount->limits = limits_new(clock, options->max_rcu, options->max_rcu_per_process,
+                               (double)options->max_search_bytes);
     mount->usage = usage_new(clock);
     mount->ledger = ledger_new(mount->app->loop, file, &mount->app->log, err);
     return (mount->processes && mount->limits && mount->usage) ? mount->ledger != NULL
@@ -104,7 +105,8 @@ static const char *account_operations_of(const struct plan *plan)
 
 static void account_write_plan(const struct plan *plan, struct json_writer *json)
 {
-    CLEAN_UP(buf_clean_up) struct buf pattern = {0};
+    CLEAN_UP(buf_clean_up) struct buf pattern = {0}, operations = {0};
+    buf_add_text(&operations, account_operations_of(plan));
     buf_add_text(&pattern, plan->table->path_name);
     buf_add_char(&pattern, '/');
     buf_add_text(&pattern, plan->pattern->path);
@@ -113,7 +115,15 @@ static void account_write_plan(const struct plan *plan, struct json_writer *json
     if (plan->query && plan->query->index)
         account_write_text(json, "index", span_text(plan->query->index));
     account_write_text(json, "pattern", buf_span(&pattern));
-    account_write_text(json, "plan", span_text(account_operations_of(plan)));
+    if (plan->search && !(plan->query && plan->query->index))
+        account_write_text(json, "index", span_text(plan->search->index));
+    if (plan->search)
+        buf_printf(&operations, ", SearchVectors%s",
+                   plan->found == PLAN_FOUND_ONE   ? ", GetItem"
+                   : plan->found == PLAN_FOUND_ALL ? ", BatchGetItem"
+                                                   : "");
+    json->out->failed = json->out->failed || operations.failed;
+    account_write_text(json, "plan", buf_span(&operations));
 }
 
 static void account_write_line(const struct account *account, struct buf *out)
@@ -176,6 +186,10 @@ static void account_on_charge(struct payer *payer, const struct expense *expense
     account->failures += expense->end != EXPENSE_ANSWERED ? expense->requests : 0;
     spent_add(&account->spent, &expense->spent);
     limits_charge(account->group, expense->spent.units + expense->expected);
+    if (strcmp(expense->operation, "SearchVectors") == 0)
+        limits_charge_search(account->group,
+                             expense->spent.search_bytes +
+                                 (double)expense->spent.unstated_searches * SEARCH_LEAST_BYTES);
     usage_add_expense(account->mount->usage, span_text(account->process.program), expense);
 }
 
@@ -198,6 +212,11 @@ static void account_on_refund(struct payer *payer, double units)
     struct account *account = (struct account *)payer;
     limits_refund(account->group, units);
     account->reserved -= units;
+}
+
+static bool account_on_search(struct payer *payer, struct error *err)
+{
+    return limits_allow_search(((struct account *)payer)->group, err);
 }
 
 static void account_end(struct account *account)
@@ -241,8 +260,13 @@ static void account_on_log_line(void *arg, enum log_level level, const char *lin
 
 struct account *account_new(struct mount *mount, pid_t pid, struct span path)
 {
-    static const struct payer_ops ops = {account_on_charge,  account_on_release, account_on_left,
-                                         account_on_reserve, account_on_refund,  account_on_path};
+    static const struct payer_ops ops = {.charge = account_on_charge,
+                                         .release = account_on_release,
+                                         .left = account_on_left,
+                                         .set_aside = account_on_reserve,
+                                         .give_back = account_on_refund,
+                                         .allow_search = account_on_search,
+                                         .path = account_on_path};
     struct account *account = calloc(1, sizeof *account);
     if (!account)
         return NULL;

@@ -64,6 +64,25 @@ static void control_add_patterns(const struct mount *mount, struct json_writer *
     json_writer_end(json);
 }
 
+/* Requests that the service throttled, by reason, resource and program. */
+static void control_add_throttles(const struct mount *mount, struct json_writer *json)
+{
+    struct usage_throttle each;
+    json_writer_begin_array(json, "throttles", JSON_LINES);
+    for (size_t i = 0; usage_throttle_at(mount->usage, i, &each); i++) {
+        json_writer_begin_object(json, NULL, JSON_SPACED);
+        json_writer_add_string(json, "table", each.table);
+        json_writer_add_string(json, "index", each.index);
+        json_writer_add_string(json, "reason", each.reason);
+        json_writer_add_string(json, "resource", each.resource);
+        json_writer_add_string(json, "program", each.program);
+        json_writer_add_integer(json, "requests", (int64_t)each.requests);
+        json_writer_add_integer(json, "last_minute", (int64_t)each.minute);
+        json_writer_end(json);
+    }
+    json_writer_end(json);
+}
+
 /* Accounts that are not finished, the newest first. */
 static void control_add_waiting(const struct mount *mount, struct json_writer *json)
 {
@@ -138,6 +157,7 @@ static void control_write_stats(const struct mount *mount, struct buf *out)
     control_add_recording(mount, &json);
     control_add_programs(mount, &json);
     control_add_patterns(mount, &json);
+    control_add_throttles(mount, &json);
     control_add_waiting(mount, &json);
     control_add_budgets(mount, &json);
     json_writer_end(&json);

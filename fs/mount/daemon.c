@@ -15,6 +15,7 @@
 #include "core/sources.h"
 #include "core/stored_map.h"
 #include "fs/mount/account.h"
+#include "fs/mount/changes.h"
 #include "fs/mount/control.h"
 #include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
@@ -201,13 +202,14 @@ static bool daemon_mount(struct daemon *daemon, const struct daemon_start *start
     mount->budget.limit = (size_t)app->options->cache_bytes / CACHE_SHARES;
     mount->nodes = root ? nodes_new(root, &mount->budget) : NULL;
     mount->listings = listings_new(mount);
+    mount->changes = changes_new(mount);
     mount->failures = failures_new();
     mount->recent = recent_paths_new();
     mount->journal = journal_new(clock, app->options->foreground ? NULL : _PATH_LOG);
     mount->started_ms = clock->now_ms(clock);
     mount->dated_ms = clock->wall_ms(clock);
-    if (!mount->nodes || !mount->listings || !mount->failures || !mount->recent ||
-        !mount->journal) {
+    if (!mount->nodes || !mount->listings || !mount->changes || !mount->failures ||
+        !mount->recent || !mount->journal) {
         fprintf(stderr, "ddbfs: out of memory\n");
         return false;
     }
@@ -255,6 +257,7 @@ static void daemon_stop(struct daemon *daemon)
         _exit(EXIT_FAILURE); /* the thread still uses the session and cannot be ended */
     }
     parked_end_all(mount, ENOTCONN);
+    changes_destroy(mount->changes);
     listings_destroy(mount->listings, ENOTCONN);
     polls_leave_loop(mount->polls);
     accounts_leave_loop(mount);

@@ -263,7 +263,8 @@ void journal_write(void *arg, enum log_level level, const char *line)
 static void journal_add_error(struct journal *journal, pid_t pid, struct span path, int error,
                               const char *remark, const struct error *err)
 {
-    CLEAN_UP(buf_clean_up) struct buf line = {0}, word = {0};
+    CLEAN_UP(buf_clean_up) struct buf line = {0}, word = {0}, reasons = {0};
+    error_write_throttles(err, &reasons);
     printable_add(&word, path, PRINTABLE_WORD);
     buf_printf(&line, "pid=%d %s%s path=", (int)pid, error ? "errno=" : "note",
                error ? strerrorname_np(error) : "");
@@ -275,6 +276,8 @@ static void journal_add_error(struct journal *journal, pid_t pid, struct span pa
         {" table=", err->table},
         {" index=", err->index},
         {" code=", err->code},
+        {" reason=", buf_text(&reasons)},
+        {" resource=", reasons.size ? err->throttles[0].resource : ""},
         {" request=", err->request_id},
         {" fixable_by=", error ? error_fixable_by(err->kind) : ""},
     };
@@ -287,7 +290,7 @@ static void journal_add_error(struct journal *journal, pid_t pid, struct span pa
     buf_printf(&line, ": %s", remark);
     printable_add(&line, span_text(err->text), "");
     journal->error_count++;
-    if (line.failed || word.failed)
+    if (line.failed || word.failed || reasons.failed)
         return;
     journal_add_line_once(journal, LOG_LEVEL_WARNING, err->text, buf_text(&word), buf_text(&line));
     if (error)

@@ -19,6 +19,8 @@ struct limits_group {
     char program[PROCESS_NAME_SIZE];
     double units;    /* read, or possibly read */
     double reserved; /* for requests under way */
+    double searched; /* bytes of searches */
+    double allowed;  /* the fewest bytes of searches under way */
     uint64_t refused;
     bool by_second; /* which limit refused last */
     unsigned references;
@@ -29,6 +31,8 @@ struct limits {
     int64_t since_ms; /* the beginning of the current second */
     double units;     /* read in it; the excess is owed by the next */
     double reserved;  /* for requests under way */
+    double searched;  /* bytes of searches in it, likewise */
+    double allowed;   /* the fewest bytes of searches that were allowed in it, and are under way */
     struct limits_stats stats;
     struct list held;   /* of struct payer_turn, borrowed: requests that wait */
     struct list groups; /* of struct limits_group, owned; the latest request first */
@@ -36,13 +40,18 @@ struct limits {
     struct limits_group unknown;
 };
 
-struct limits *limits_new(struct clock *clock, double per_second, double per_process)
+struct limits *limits_new(struct clock *clock, double per_second, double per_process,
+                          double search_per_second)
 {
+    if (search_per_second <= 0)
+        search_per_second = per_second * LIMITS_BYTES_PER_RCU;
     struct limits *limits = calloc(1, sizeof *limits);
     if (limits)
         *limits = (struct limits){.clock = clock,
                                   .since_ms = clock->now_ms(clock),
-                                  .stats = {.per_second = per_second, .per_process = per_process},
+                                  .stats = {.per_second = per_second,
+                                            .per_process = per_process,
+                                            .search_per_second = search_per_second},
                                   .unknown = {.limits = limits, .program = PROCESS_UNKNOWN}};
     return limits;
 }
@@ -126,6 +135,10 @@ static void limits_advance(struct limits *limits)
     double paid = limits->stats.per_second * (double)seconds;
     limits->since_ms += seconds * 1000;
     limits->units = limits->units > paid ? limits->units - paid : 0;
+    paid = limits->stats.search_per_second * (double)seconds;
+    limits->searched = limits->searched > paid ? limits->searched - paid : 0;
+    if (seconds > 0)
+        limits->allowed = 0;
 }
 
 static double limits_left_of_second(struct limits *limits)
@@ -239,6 +252,50 @@ void limits_charge(struct limits_group *group, double units)
     limits->units += units;
     if (limits->units > most)
         limits->units = most;
+}
+
+bool limits_allow_search(struct limits_group *group, struct error *err)
+{
+    struct limits *limits = group->limits;
+    const struct limits_stats *stats = &limits->stats;
+    double own = stats->per_process * LIMITS_BYTES_PER_RCU, second = stats->search_per_second;
+    CLEAN_UP(buf_clean_up) struct buf most = {0};
+    limits_advance(limits);
+    bool by_process = own > 0 && own - group->searched - group->allowed < SEARCH_LEAST_BYTES;
+    bool by_second = second > 0 && second - limits->searched - limits->allowed < SEARCH_LEAST_BYTES;
+    if (!by_process && !by_second) {
+        group->allowed += SEARCH_LEAST_BYTES;
+        limits->allowed += SEARCH_LEAST_BYTES;
+        return true;
+    }
+    group->by_second = !by_process;
+    decimal_write(by_process ? own : second, &most);
+    if (by_process)
+        return error_set(err, ERROR_SPENT,
+                         "searches by %s (process group %d) have consumed the limit of %s bytes, "
+                         "%d for each RCU of --max-rcu-per-process; run a smaller request in a new "
+                         "process group, or raise the limit",
+                         group->program, (int)group->id.pid, buf_text(&most), LIMITS_BYTES_PER_RCU);
+    return error_set(err, ERROR_TOO_FAST,
+                     "the limit of %s search bytes per second for the whole mount "
+                     "(--max-search-bytes, or %d for each RCU of --max-rcu) is used up, and a "
+                     "search takes at least %d; %s, or raise the limit",
+                     buf_text(&most), LIMITS_BYTES_PER_RCU, SEARCH_LEAST_BYTES,
+                     second < SEARCH_LEAST_BYTES ? "no search fits it"
+                                                 : "repeat it after a second");
+}
+
+void limits_charge_search(struct limits_group *group, double bytes)
+{
+    struct limits *limits = group->limits;
+    double most = limits->stats.search_per_second * (1 + OWED_SECONDS);
+    limits_advance(limits);
+    group->allowed -= group->allowed > 0 ? SEARCH_LEAST_BYTES : 0;
+    limits->allowed -= limits->allowed > 0 ? SEARCH_LEAST_BYTES : 0;
+    group->searched += bytes;
+    limits->searched += bytes;
+    if (limits->searched > most)
+        limits->searched = most;
 }
 
 void limits_pass(struct limits_group *from, struct limits_group *to, double units)

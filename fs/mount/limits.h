@@ -18,8 +18,13 @@ enum { LIMITS_MOST_GROUPS = 1024 };
 struct limits;
 struct limits_group; /* a process group, and its consumption */
 
-/* In RCU; 0: no limit. CLOCK is borrowed. NULL when memory ran out. */
-struct limits *limits_new(struct clock *clock, double per_second, double per_process);
+/* The search bytes that pay for as much as an RCU: those of a step. */
+enum { LIMITS_BYTES_PER_RCU = 4096 };
+
+/* In RCU; 0: no limit. CLOCK is borrowed. A second has SEARCH_PER_SECOND search bytes, too; 0:
+ * those of PER_SECOND RCU, and a process has those of PER_PROCESS RCU. NULL when memory ran out. */
+struct limits *limits_new(struct clock *clock, double per_second, double per_process,
+                          double search_per_second);
 void limits_destroy(struct limits *limits); /* NULL is fine */
 
 /* The group of PROCESS, once for each limits_leave. Unknown processes share one group. */
@@ -39,6 +44,12 @@ enum payer_word limits_reserve(struct limits_group *group, double least, double 
 void limits_refund(struct limits_group *group, double units);
 /* The group has read UNITS. */
 void limits_charge(struct limits_group *group, double units);
+/* Whether the fewest bytes of a search are left, which are set aside until it is charged or the
+ * second is over; else ERR is filled. The bytes of a search are known only afterwards: it may
+ * exceed a limit. The excess is owed. */
+bool limits_allow_search(struct limits_group *group, struct error *err);
+/* A search of the group has consumed BYTES. */
+void limits_charge_search(struct limits_group *group, double bytes);
 /* Moves a reservation of FROM to TO. */
 void limits_pass(struct limits_group *from, struct limits_group *to, double units);
 /* A program has got an error because of a limit. */
@@ -46,6 +57,7 @@ void limits_note_refusal(struct limits_group *group);
 
 struct limits_stats {
     double per_second, per_process;                 /* the limits */
+    double search_per_second;                       /* in bytes; 0: none */
     uint64_t refused_by_second, refused_by_process; /* requests of programs that failed */
 };
 struct limits_stats limits_stats(const struct limits *limits);

@@ -40,15 +40,35 @@ void metrics_read_counters(const struct mount *mount, struct counter out[COUNTER
          (double)(mount_now_ms(mount) - mount->started_ms) / 1000, "Age of the mount."},
         {"request_failures", COUNTER_TOTAL, "", (double)source.failures,
          "Requests to the service without a usable response."},
+        {"throttled_requests", COUNTER_TOTAL, "", (double)source.throttled,
+         "Requests that the service throttled, also those whose retry succeeded."},
         {"consumed_capacity", COUNTER_TOTAL, "", source.spent.units, "RCU stated by responses."},
         {"consumed_capacity_at_most", COUNTER_TOTAL, "", source.spent.units + source.spent.doubted,
          "The same, plus the upper bound of requests without a statement."},
+        {"consumed_search_bytes", COUNTER_TOTAL, "", source.spent.search_bytes,
+         "Bytes of searches stated by responses; they consume no RCU."},
+        {"unstated_searches", COUNTER_TOTAL, "", (double)source.spent.unstated_searches,
+         "Searches whose bytes no response stated."},
         {"hedged_requests", COUNTER_TOTAL, "", (double)source.hedged,
          "Requests that were sent a second time because the response was late."},
         {"hedges_won", COUNTER_TOTAL, "", (double)source.hedges_won,
          "Second requests that got the first response."},
         {"parallel_listings", COUNTER_TOTAL, "", (double)source.parallel,
          "Queries that were read in several parts at the same time because pages were slow."},
+        {"live_tables", COUNTER_GAUGE, "", (double)source.live.tables,
+         "Tables whose streams are followed (--live)."},
+        {"live_tables_late", COUNTER_GAUGE, "", (double)source.live.late,
+         "Of these, tables that begin, lag or are lost: their results are used for their ttl."},
+        {"live_lag_seconds", COUNTER_GAUGE, "seconds", (double)source.live.lag_ms / 1000,
+         "The greatest lag of a stream."},
+        {"live_bytes", COUNTER_GAUGE, "bytes", (double)source.live.bytes,
+         "Memory of results that are kept up to date by streams."},
+        {"live_reads", COUNTER_TOTAL, "", (double)source.live.reused,
+         "Reads that were served by these results."},
+        {"live_changes", COUNTER_TOTAL, "", (double)source.live.changes,
+         "Changes that streams have reported."},
+        {"live_gaps", COUNTER_TOTAL, "", (double)source.live.gaps,
+         "Gaps in streams; each drops the results of a table."},
         {"errors", COUNTER_TOTAL, "", (double)journal_error_count(mount->journal),
          "Failures reported in /.ddbfs/errors."},
         {"stale_answers", COUNTER_TOTAL, "", (double)journal_stale_count(mount->journal),
@@ -91,6 +111,8 @@ void metrics_read_counters(const struct mount *mount, struct counter out[COUNTER
         {"max_rcu", COUNTER_GAUGE, "", limits.per_second, "The limit of RCU per second; 0: none."},
         {"max_rcu_per_process", COUNTER_GAUGE, "", limits.per_process,
          "The limit of RCU per process group; 0: none."},
+        {"max_search_bytes", COUNTER_GAUGE, "", limits.search_per_second,
+         "The limit of search bytes per second; 0: none."},
         {"refused_by_max_rcu", COUNTER_TOTAL, "", (double)limits.refused_by_second,
          "Reads refused because of the limit per second."},
         {"refused_by_max_rcu_per_process", COUNTER_TOTAL, "", (double)limits.refused_by_process,
@@ -209,6 +231,8 @@ static void metrics_write_patterns(const struct mount *mount, struct buf *out)
          "RCU stated by responses, by table, index, the map's pattern and the program."},
         {"use_read_units_at_most", "use_read_units_at_most_total", "",
          "The same, plus the upper bound of requests without a statement."},
+        {"use_search_bytes", "use_search_bytes_total", "",
+         "Bytes of searches stated by responses, likewise."},
     };
     struct usage_pattern each;
     for (size_t family = 0; family < sizeof families / sizeof families[0]; family++) {
@@ -220,11 +244,26 @@ static void metrics_write_patterns(const struct mount *mount, struct buf *out)
                                            {"pattern", each.pattern},
                                            {"program", each.program},
                                            {0}};
-            const double values[] = {(double)each.sum.requests, (double)each.sum.failures,
-                                     each.sum.spent.units,
-                                     each.sum.spent.units + each.sum.spent.doubted};
+            const double values[] = {
+                (double)each.sum.requests, (double)each.sum.failures, each.sum.spent.units,
+                each.sum.spent.units + each.sum.spent.doubted, each.sum.spent.search_bytes};
             metrics_write_sample(out, families[family].sample, labels, values[family]);
         }
+    }
+}
+
+static void metrics_write_throttles(const struct mount *mount, struct buf *out)
+{
+    struct usage_throttle each;
+    metrics_write_family(
+        out, "throttles", "counter", "",
+        "Throttled requests, by table, index, the service's reason and the calling "
+        "program; a request with several reasons counts for each.");
+    for (size_t i = 0; usage_throttle_at(mount->usage, i, &each); i++) {
+        const struct label labels[] = {{"table", each.table},     {"index", each.index},
+                                       {"reason", each.reason},   {"resource", each.resource},
+                                       {"program", each.program}, {0}};
+        metrics_write_sample(out, "throttles_total", labels, (double)each.requests);
     }
 }
 
@@ -259,6 +298,7 @@ void metrics_write(const struct mount *mount, struct buf *out)
     metrics_write_requests(mount, out);
     metrics_write_durations(mount, out);
     metrics_write_patterns(mount, out);
+    metrics_write_throttles(mount, out);
     metrics_write_programs(mount, out);
     buf_add_text(out, "# EOF\n");
 }

@@ -10,6 +10,7 @@
 #include "fs/cli/app.h"
 #include "fs/mount/nodes.h"
 
+struct changes;
 struct failures;
 struct journal;
 struct ledger;
@@ -30,6 +31,8 @@ struct mount {
     struct nodes *nodes;         /* owned */
     struct listings *listings;   /* owned */
     struct list parked;          /* of struct parked, owned: requests that wait for the tree */
+    struct changes *changes;     /* owned */
+    struct list lookups;         /* of struct waiting_lookup, borrowed: not parked, but waiting */
     struct failures *failures;   /* owned */
     struct recent_paths *recent; /* owned */
     struct journal *journal;     /* owned */

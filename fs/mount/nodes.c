@@ -19,7 +19,7 @@ enum { DIGEST_KEPT = 16 };
 
 /*
  *   state              the bytes of the file                                     may become
- *   CONTENT_NONE       of a directory                                            -
+ *   CONTENT_NONE       of a directory, or of a file that grows                   -
  *   CONTENT_HERE       in BYTES; in the list from NEWEST to OLDEST, unless       any other below
  *                      they are kept or lent
  *   CONTENT_DROPPED    the node has their DIGEST                                 HERE
@@ -79,7 +79,8 @@ struct nodes {
 
 bool node_is_directory(const struct node *node)
 {
-    return node->kind != NODE_FILE && node->kind != NODE_LINK && node->kind != NODE_CONTROL_FILE;
+    return node->kind != NODE_FILE && node->kind != NODE_LINK && node->kind != NODE_CONTROL_FILE &&
+           node->kind != NODE_CHANGES;
 }
 
 static struct inode *nodes_inode_of(struct node *node)
@@ -472,6 +473,18 @@ struct node *nodes_file(struct nodes *nodes, struct node *parent, struct span na
     if (inode->content != CONTENT_HERE && inode->content != CONTENT_SPOOLED)
         nodes_store_content(nodes, inode, file);
     return &inode->node;
+}
+
+struct node *nodes_growing(struct nodes *nodes, struct node *parent, struct span name)
+{
+    uint32_t hash = nodes_hash_name(nodes, parent, name);
+    struct inode *inode = nodes_add_inode(nodes, parent, hash, name, NODE_CHANGES);
+    return inode ? &inode->node : NULL;
+}
+
+void nodes_set_size(struct node *node, uint64_t size)
+{
+    node->size = size;
 }
 
 bool nodes_lose_name(struct nodes *nodes, const struct node *parent, struct span name)

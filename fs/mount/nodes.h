@@ -1,6 +1,6 @@
 /* Inodes: one per directory, one per version of a file. The inode of a file belongs to its bytes,
  * date and mode, and never changes: when the item changes, the next look-up of its name returns
- * another inode. */
+ * another inode. The exception is a file that grows at its end. */
 #ifndef DDBFS_FS_MOUNT_NODES_H
 #define DDBFS_FS_MOUNT_NODES_H
 
@@ -43,13 +43,14 @@ enum __attribute__((packed)) node_kind {
     NODE_REFRESH,      /* /.ddbfs/refresh, and the mirror of the tree below it */
     NODE_LINK,         /* a symbolic link of the map: its bytes are the target */
     NODE_CONTROL_FILE, /* in /.ddbfs: one state of it */
+    NODE_CHANGES,      /* changes.jsonl: it grows, and changes.c has its bytes */
 };
 
 /* Read by all, changed by nodes.c alone. There may be a million: each byte counts. */
 struct node {
     uint64_t ino;
     struct node *parent; /* NULL for the root; kept alive by this */
-    uint64_t size;       /* of a file, else 0 */
+    uint64_t size;       /* of a file, else 0; of one that grows, that of the last reply */
     int64_t mtime_ms;    /* of a file that is dated, else 0 */
     uint32_t hash;       /* of the parent and the name; for nodes.c alone */
     enum node_kind kind;
@@ -92,6 +93,12 @@ struct node_file {
 /* The same for a version of a file. */
 struct node *nodes_file(struct nodes *nodes, struct node *parent, struct span name,
                         const struct node_file *file);
+
+/* A new NODE_CHANGES, of size 0, although there may be others of the name. The caller gets a pin.
+ * NULL when memory ran out. */
+struct node *nodes_growing(struct nodes *nodes, struct node *parent, struct span name);
+/* Of such a node, which never shrinks. */
+void nodes_set_size(struct node *node, uint64_t size);
 
 /* Records that the kernel drops NAME in PARENT, as it does when a look-up fails and when it is
  * notified. Returns whether it had that name. */

@@ -7,6 +7,7 @@
 
 #include "core/read/resolve.h"
 #include "fs/mount/account.h"
+#include "fs/mount/changes.h"
 #include "fs/mount/control.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/open_listing.h"
@@ -133,7 +134,10 @@ static void ops_reply_directory(fuse_req_t req, struct node *parent, struct span
 
 static void ops_reply_parked_directory(struct parked *parked, fuse_req_t req, struct place *place)
 {
-    ops_reply_directory(req, parked->node, parked->name, place);
+    if (place->kind == PLACE_CHANGES)
+        changes_look_up(parked->mount->changes, req, parked->node, place);
+    else
+        ops_reply_directory(req, parked->node, parked->name, place);
 }
 
 /* A fresh listing has whole items, also after the kernel has forgotten them. */
@@ -196,6 +200,10 @@ static void ops_look_up_in_map(fuse_req_t req, struct node *parent, struct span 
         ops_reply_directory(req, parent, name, place);
         return;
     }
+    if (is_known && place->kind == PLACE_CHANGES) {
+        changes_look_up(mount->changes, req, parent, place);
+        return;
+    }
     struct parked wanted = {.node = parent,
                             .place = place,
                             .name = name,
@@ -245,6 +253,7 @@ static void ops_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
     case NODE_FILE:
     case NODE_LINK:
     case NODE_CONTROL_FILE:
+    case NODE_CHANGES:
         fuse_reply_err(req, ENOTDIR);
         break;
     }
@@ -252,14 +261,19 @@ static void ops_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
 
 static void ops_forget(fuse_req_t req, fuse_ino_t ino, uint64_t lookups)
 {
-    nodes_forget(ops_mount_of(req)->nodes, ino, lookups);
+    struct mount *mount = ops_mount_of(req);
+    nodes_forget(mount->nodes, ino, lookups);
+    changes_note_forget(mount->changes, ino);
     fuse_reply_none(req);
 }
 
 static void ops_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
 {
-    for (size_t i = 0; i < count; i++)
-        nodes_forget(ops_mount_of(req)->nodes, forgets[i].ino, forgets[i].nlookup);
+    struct mount *mount = ops_mount_of(req);
+    for (size_t i = 0; i < count; i++) {
+        nodes_forget(mount->nodes, forgets[i].ino, forgets[i].nlookup);
+        changes_note_forget(mount->changes, forgets[i].ino);
+    }
     fuse_reply_none(req);
 }
 
@@ -268,15 +282,18 @@ static void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *i
     (void)info;
     struct stat stat;
     struct mount *mount = ops_mount_of(req);
-    const struct node *node = nodes_find(mount->nodes, ino);
+    struct node *node = nodes_find(mount->nodes, ino);
     if (!node) {
         fuse_reply_err(req, ESTALE);
         return;
     }
+    bool grows = node->kind == NODE_CHANGES;
+    if (grows)
+        changes_measure(mount->changes, node);
     reply_fill_stat(mount, node, &stat);
-    /* Inodes never change. Only the root's attributes expire, so that a stat of the mountpoint
+    /* Other inodes never change. The root's attributes expire, so that a stat of the mountpoint
      * shows the death of the mount. */
-    fuse_reply_attr(req, &stat, node->parent ? 1e9 : 1);
+    fuse_reply_attr(req, &stat, grows ? 0 : node->parent ? 1e9 : 1);
 }
 
 /* Inodes never change, so the kernel may open files by itself: ENOSYS ends these requests. */
@@ -320,6 +337,10 @@ static void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
     struct node *node = nodes_find(mount->nodes, ino);
     if (!node || node_is_directory(node)) {
         fuse_reply_err(req, node ? EISDIR : ESTALE);
+        return;
+    }
+    if (node->kind == NODE_CHANGES) {
+        changes_reply(mount->changes, req, node, size, offset);
         return;
     }
     if (nodes_spool(node)) {

@@ -254,7 +254,7 @@ static void parked_on_place(void *arg, struct place *place, const struct error *
         parked_on_file(parked, NULL, err);
         return;
     }
-    if (!place_is_directory(place)) {
+    if (!place_is_directory(place) && place->kind != PLACE_CHANGES) {
         parked->place = place;
         if (!parked_read_file(parked))
             parked_fail(parked, ENOMEM);
@@ -344,6 +344,9 @@ bool parked_waits_in(const struct mount *mount, const struct node *directory)
     LIST_EACH (const struct parked, each, &mount->parked, list_node)
         if (parked_is_lookup_in(each, directory->ino))
             return true;
+    LIST_EACH (const struct waiting_lookup, each, &mount->lookups, node)
+        if (each->directory == directory)
+            return true;
     return false;
 }
 
@@ -353,10 +356,16 @@ void parked_restart(struct mount *mount, uint64_t ino)
         if (parked_is_lookup_in(each, ino) &&
             failures_may_restart(mount->failures, each->waiting.pid, mount_now_ms(mount)))
             parked_fail(each, ESTALE);
+    LIST_EACH_SAFE (struct waiting_lookup, each, &mount->lookups, node)
+        if (each->directory->ino == ino &&
+            failures_may_restart(mount->failures, each->waiting.pid, mount_now_ms(mount)))
+            waiting_end(&each->waiting, ESTALE);
 }
 
 void parked_end_all(struct mount *mount, int error)
 {
     while (!list_is_empty(&mount->parked))
         parked_fail(LIST_FIRST(&mount->parked, struct parked, list_node), error);
+    while (!list_is_empty(&mount->lookups))
+        waiting_end(&LIST_FIRST(&mount->lookups, struct waiting_lookup, node)->waiting, error);
 }

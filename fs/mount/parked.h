@@ -13,7 +13,7 @@ struct parked;
 
 /* Replies to REQ with the file. */
 typedef void parked_file_fn(struct parked *parked, fuse_req_t req, const struct tree_file *file);
-/* Replies to REQ, whose path is the directory PLACE (taken). */
+/* Replies to REQ, whose path is PLACE (taken), a directory or a PLACE_CHANGES. */
 typedef void parked_directory_fn(struct parked *parked, fuse_req_t req, struct place *place);
 /* Replies to a request that failed. */
 typedef void parked_error_fn(fuse_req_t req, const struct error *err);
@@ -46,7 +46,7 @@ struct parked {
  * has just failed. Without PLACE the path is resolved first: NAME in NODE, or NODE itself. */
 void parked_start(struct mount *mount, fuse_req_t req, const struct parked *wanted);
 
-/* Fails every parked request with ERROR. */
+/* Fails every parked request, and every other look-up that waits, with ERROR. */
 void parked_end_all(struct mount *mount, int error);
 
 /* Whether a look-up of a name in DIRECTORY waits. */

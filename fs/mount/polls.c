@@ -13,13 +13,42 @@ struct polls {
     struct payer payer; /* first: a pointer to it is a pointer to this */
     struct mount *mount;
     struct log log;
-    struct account *account; /* owned; of the line that is written next; NULL: without memory */
-    struct loop_timer *timer;
+    struct account *account;  /* owned; of the line that is written next; NULL: no poll was sent */
+    struct loop_timer *timer; /* of that line */
+    bool has_left;            /* the loop ends */
 };
+
+static void polls_end_account(struct polls *polls)
+{
+    loop_remove_timer(polls->timer);
+    account_release(polls->account);
+    polls->account = NULL;
+    polls->timer = NULL;
+}
+
+static void polls_on_line(void *arg)
+{
+    struct polls *polls = arg;
+    polls->timer = NULL;
+    polls_end_account(polls);
+}
+
+/* The account is over at once, so that it is no access that waits; it is charged until its line is
+ * written. Without a timer the line is written at the end of the mount. */
+static void polls_begin_account(struct polls *polls)
+{
+    polls->account = account_new(polls->mount, getpid(), SPAN_LITERAL("(streams)"));
+    if (!polls->account)
+        return;
+    account_finish(polls->account, 0);
+    polls->timer = loop_add_timer(polls->mount->app->loop, LINE_EACH_MS, polls_on_line, polls);
+}
 
 static void polls_charge(struct payer *payer, const struct expense *expense)
 {
     struct polls *polls = (struct polls *)payer;
+    if (!polls->account && !polls->has_left)
+        polls_begin_account(polls);
     if (polls->account)
         payer_charge(&polls->account->payer, expense);
 }
@@ -30,24 +59,6 @@ static void polls_release(struct payer *payer)
 }
 
 static const struct payer_ops polls_ops = {.charge = polls_charge, .release = polls_release};
-
-static void polls_end_account(struct polls *polls)
-{
-    if (!polls->account)
-        return;
-    account_finish(polls->account, 0);
-    account_release(polls->account);
-    polls->account = NULL;
-}
-
-static void polls_begin_account(void *arg)
-{
-    struct polls *polls = arg;
-    polls_end_account(polls);
-    polls->account = account_new(polls->mount, getpid(), SPAN_LITERAL("(streams)"));
-    polls->timer =
-        loop_add_timer(polls->mount->app->loop, LINE_EACH_MS, polls_begin_account, polls);
-}
 
 /* A stream that is late or lost is among the errors of the mount, too. */
 static void polls_on_log_line(void *arg, enum log_level level, const char *line)
@@ -75,7 +86,6 @@ struct polls *polls_new(struct mount *mount)
     polls->payer = (struct payer){.ops = &polls_ops, .references = 1};
     polls->mount = mount;
     polls->log = (struct log){LOG_LEVEL_INFO, polls_on_log_line, polls};
-    polls_begin_account(polls);
     sources_follow(mount->app->sources,
                    &(struct sources_following){.all = options->live,
                                                .most_bytes = (size_t)options->cache_bytes / 4,
@@ -90,8 +100,7 @@ void polls_leave_loop(struct polls *polls)
 {
     if (!polls)
         return;
-    loop_remove_timer(polls->timer);
-    polls->timer = NULL;
+    polls->has_left = true;
     polls_end_account(polls);
 }
 

@@ -190,6 +190,11 @@ static void refresh_collect_names(struct refresh_job *job, struct span path, siz
     nodes_each(nodes, refresh_visit_node, &search);
 }
 
+static bool refresh_has_waiter_in(const struct mount *mount, const struct node *directory)
+{
+    return parked_waits_in(mount, directory) || listings_wait_for(mount->listings, directory);
+}
+
 /* Whether a request waits in one of the directories: to forget a name there would wait, too, and
  * block all other callers of the directory meanwhile. */
 static bool refresh_has_waiters(const struct refresh_job *job)
@@ -197,8 +202,7 @@ static bool refresh_has_waiters(const struct refresh_job *job)
     const struct mount *mount = job->refresh->mount;
     for (const struct refresh_name *each = job->names; each; each = each->next) {
         const struct node *directory = nodes_find(mount->nodes, each->parent);
-        if (directory &&
-            (parked_waits_in(mount, directory) || listings_wait_for(mount->listings, directory)))
+        if (directory && refresh_has_waiter_in(mount, directory))
             return true;
     }
     return false;
@@ -249,8 +253,7 @@ static struct refresh_job *refresh_job_new(struct refresh *refresh)
 bool refresh_forget(struct refresh *refresh, const struct node *node)
 {
     struct mount *mount = refresh->mount;
-    bool has_waiters =
-        parked_waits_in(mount, node->parent) || listings_wait_for(mount->listings, node->parent);
+    bool has_waiters = refresh_has_waiter_in(mount, node->parent);
     struct refresh_job *job = has_waiters ? NULL : refresh_job_new(refresh);
     if (!job)
         return false;

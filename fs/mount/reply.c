@@ -41,7 +41,8 @@ void reply_fill_entry(const struct mount *mount, const struct node *node, int64_
     double seconds = (double)ttl_ms / 1000;
     *out = (struct fuse_entry_param){
         .ino = node->ino,
-        .attr_timeout = FOR_EVER, /* an inode never changes */
+        /* An inode never changes, unless it grows: then a program sees each size. */
+        .attr_timeout = node->kind == NODE_CHANGES ? 0 : FOR_EVER,
         .entry_timeout = seconds > LEAST_TIMEOUT ? seconds : LEAST_TIMEOUT,
     };
     reply_fill_stat(mount, node, &out->attr);

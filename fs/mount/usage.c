@@ -9,7 +9,7 @@
 struct usage_entry {
     struct dict_node node; /* first, so that a node is an entry */
     void *sum;             /* owned */
-    struct span words[4];  /* in TEXT */
+    struct span words[5];  /* in TEXT */
     char text[];
 };
 
@@ -32,6 +32,14 @@ struct usage_program_sum {
     struct usage_second seconds[USAGE_MINUTE];
 };
 
+struct usage_throttle_sum {
+    uint64_t requests;
+    struct {
+        int64_t at; /* on the monotonic clock */
+        uint64_t requests;
+    } seconds[USAGE_MINUTE];
+};
+
 struct usage_duration_sum {
     uint64_t requests, failures, took_ms;
     uint64_t buckets[USAGE_BUCKETS];
@@ -42,6 +50,8 @@ struct usage {
     struct usage_table patterns;  /* struct usage_sum: table, index, pattern, program */
     struct usage_table durations; /* struct usage_duration_sum: operation, table */
     struct usage_table programs;  /* struct usage_program_sum */
+    struct usage_table throttles; /* struct usage_throttle_sum: reason, resource, table, index,
+                                   * program */
 };
 
 static const int64_t bounds_ms[USAGE_BUCKETS] = {1,   2,   5,    10,   25,   50,    100,
@@ -132,6 +142,9 @@ struct usage *usage_new(struct clock *clock)
     ok =
         usage_table_init(&usage->programs, USAGE_MOST_PROGRAMS, sizeof(struct usage_program_sum)) &&
         ok;
+    ok = usage_table_init(&usage->throttles, USAGE_MOST_THROTTLES,
+                          sizeof(struct usage_throttle_sum)) &&
+         ok;
     if (ok)
         return usage;
     usage_destroy(usage);
@@ -145,6 +158,7 @@ void usage_destroy(struct usage *usage)
     usage_table_clean_up(&usage->patterns);
     usage_table_clean_up(&usage->durations);
     usage_table_clean_up(&usage->programs);
+    usage_table_clean_up(&usage->throttles);
     free(usage);
 }
 
@@ -190,6 +204,31 @@ static void usage_add_duration(struct usage *usage, const struct expense *expens
     sum->buckets[bucket] += expense->requests;
 }
 
+/* A request counts for each of its reasons; a share of a request that another expense counts does
+ * not count. The table and the index are those of the ARN, or else of the request. */
+static void usage_add_throttles(struct usage *usage, struct span program,
+                                const struct expense *expense)
+{
+    int64_t now = usage->clock->now_ms(usage->clock) / 1000;
+    for (size_t i = 0; expense->requests > 0 && i < expense->throttle_count; i++) {
+        const struct throttle *throttle = &expense->throttles[i];
+        struct span table = throttle_table(throttle), index = throttle_index(throttle);
+        const struct span none = span_text("");
+        const struct span words[] = {span_text(throttle->reason), span_text(throttle->resource),
+                                     table.size ? table : span_text(expense->table),
+                                     table.size ? index : span_text(expense->index), program},
+                          others[] = {other, none, other, none, other};
+        struct usage_throttle_sum *sum = usage_table_sum(&usage->throttles, words, others, 5);
+        if (!sum)
+            continue;
+        sum->requests += expense->requests;
+        if (sum->seconds[now % USAGE_MINUTE].at != now)
+            sum->seconds[now % USAGE_MINUTE].requests = 0;
+        sum->seconds[now % USAGE_MINUTE].at = now;
+        sum->seconds[now % USAGE_MINUTE].requests += expense->requests;
+    }
+}
+
 void usage_add_expense(struct usage *usage, struct span program, const struct expense *expense)
 {
     struct usage_entry *entry = usage_find_program(usage, program);
@@ -206,6 +245,7 @@ void usage_add_expense(struct usage *usage, struct span program, const struct ex
         usage_sum_add(&usage_current_second(usage, own)->sum, expense);
     }
     usage_add_duration(usage, expense);
+    usage_add_throttles(usage, name, expense);
 }
 
 void usage_add_request(struct usage *usage, struct span program, enum usage_outcome outcome)
@@ -244,6 +284,25 @@ bool usage_duration_at(const struct usage *usage, size_t i, struct usage_duratio
                                    .failures = sum->failures,
                                    .took_ms = sum->took_ms};
     memcpy(out->buckets, sum->buckets, sizeof out->buckets);
+    return true;
+}
+
+bool usage_throttle_at(const struct usage *usage, size_t i, struct usage_throttle *out)
+{
+    if (i >= usage->throttles.count)
+        return false;
+    const struct usage_entry *entry = usage->throttles.entries[i];
+    const struct usage_throttle_sum *sum = entry->sum;
+    int64_t now = usage->clock->now_ms(usage->clock) / 1000;
+    *out = (struct usage_throttle){.reason = entry->words[0],
+                                   .resource = entry->words[1],
+                                   .table = entry->words[2],
+                                   .index = entry->words[3],
+                                   .program = entry->words[4],
+                                   .requests = sum->requests};
+    for (size_t k = 0; k < USAGE_MINUTE; k++)
+        if (sum->seconds[k].at > now - USAGE_MINUTE)
+            out->minute += sum->seconds[k].requests;
     return true;
 }
 

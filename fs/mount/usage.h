@@ -17,8 +17,9 @@ enum {
     USAGE_MOST_PROGRAMS = 64,
     USAGE_MOST_PATTERNS = 512, /* combinations of table, index, pattern and program */
     USAGE_MOST_DURATIONS = 128,
-    USAGE_MINUTE = 60,  /* seconds */
-    USAGE_BUCKETS = 14, /* of durations; the last has no bound */
+    USAGE_MOST_THROTTLES = 128, /* combinations of table, index, reason and program */
+    USAGE_MINUTE = 60,          /* seconds */
+    USAGE_BUCKETS = 14,         /* of durations; the last has no bound */
 };
 
 struct usage_sum {
@@ -31,6 +32,13 @@ struct usage_sum {
 struct usage_pattern {
     struct span table, index, pattern, program;
     struct usage_sum sum;
+};
+
+/* Requests that the service throttled, for one reason. */
+struct usage_throttle {
+    struct span reason, resource, program; /* see struct throttle */
+    struct span table, index;              /* of the resource, or of the request */
+    uint64_t requests, minute;             /* in all, and in the last minute */
 };
 
 /* The durations of one operation on one table. */
@@ -68,6 +76,7 @@ void usage_add_request(struct usage *usage, struct span program, enum usage_outc
 /* The I-th of each, in a stable order; false when there are no more. The texts live as long as
  * USAGE. */
 bool usage_pattern_at(const struct usage *usage, size_t i, struct usage_pattern *out);
+bool usage_throttle_at(const struct usage *usage, size_t i, struct usage_throttle *out);
 bool usage_duration_at(const struct usage *usage, size_t i, struct usage_duration *out);
 bool usage_program_at(const struct usage *usage, size_t i, struct usage_program *out);
 

@@ -26,7 +26,7 @@ int64_t waiting_longest_ms(const struct mount *mount)
 
 /* OVER may free WAITING, so the request is taken out before. OVER may also look at the tasks that
  * wait in the kernel behind the request, so the reply comes after. */
-static void waiting_end(struct waiting *waiting, int error)
+void waiting_end(struct waiting *waiting, int error)
 {
     fuse_req_t req = waiting_take(waiting);
     waiting->over(waiting->arg, error);

@@ -11,6 +11,7 @@
 #ifndef DDBFS_FS_MOUNT_WAITING_H
 #define DDBFS_FS_MOUNT_WAITING_H
 
+#include "core/base/list.h"
 #include "fs/mount/reply.h"
 
 /* The wait is over: the request gets ERROR (ETIMEDOUT or EINTR) as soon as this returns. May free
@@ -31,6 +32,13 @@ struct waiting {
                                            * nothing did. NULL is fine */
 };
 
+/* A look-up that waits for something else than the tree; in the mount's list of lookups. */
+struct waiting_lookup {
+    struct waiting waiting;
+    const struct node *directory; /* that the kernel holds meanwhile */
+    struct list_node node;
+};
+
 /* The longest wait of a caller for one request of the kernel, whatever request it joins. */
 int64_t waiting_longest_ms(const struct mount *mount);
 
@@ -47,6 +55,9 @@ fuse_req_t waiting_take(struct waiting *waiting);
 
 /* Ends the wait with ERROR; nothing happens when it was idle. */
 void waiting_fail(struct waiting *waiting, int error);
+
+/* The same, as if the wait had ended by itself: OVER is called. */
+void waiting_end(struct waiting *waiting, int error);
 
 /* The tasks that sleep in the kernel, deaf to signals, at one moment. The callers that the kernel
  * holds back until another task's look-up is over are among them. */

@@ -1,5 +1,6 @@
 """What can go wrong: one sentence that says what to do, the right exit code, and no secret."""
 
+import json
 import re
 
 import pytest
@@ -337,6 +338,59 @@ def test_throttled_twice(ddbfs, proxy):
     proxy.fault("throttle", times=2)
     ddbfs("cat", SETTINGS)
     assert proxy.ops == ["GetItem"] * 3
+
+
+THROTTLES = {
+    "TableReadProvisionedThroughputExceeded": ("the provisioned read throughput of table {} is used up", "raise its"),
+    "TableReadAccountLimitExceeded": ("the account's limit of read throughput is reached by table {}", "Service Quotas"),
+    "TableReadKeyRangeThroughputExceeded": ("a partition of table {} is hot", "more slowly"),
+    "TableReadMaxOnDemandThroughputExceeded": (
+        "the on-demand maximum throughput for reads is reached by table {}",
+        "raise its maximum",
+    ),
+    "TableReadFullMoonExceeded": ("TableReadFullMoonExceeded of arn:aws:dynamodb:us-east-1:123456789012:table/{}", "later"),
+}
+
+
+@rows("reason, words", [(reason, words) for reason, words in THROTTLES.items()])
+def test_the_reason_of_throttling_is_told(ddbfs, proxy, reason, words):
+    proxy.fault("throttle", times=None, code="ThrottlingException", reasons=[reason])
+    slow = {"AWS_MAX_ATTEMPTS": "2"}
+    said = ddbfs("cat", SETTINGS, env=slow, expect=1).stderr
+    assert words[0].format("prod-ShopifyEntitiesTable") in said and f"ThrottlingException, {reason}" in said
+    assert words[1] in said.partition(reason + ")")[2]
+    error = json.loads(ddbfs("cat", "--json", SETTINGS, env=slow, expect=1).stderr)
+    arn = "arn:aws:dynamodb:us-east-1:123456789012:table/prod-ShopifyEntitiesTable"
+    assert error["kind"] == "throttled" and error["throttled"] == [{"reason": reason, "resource": arn}]
+
+
+def test_a_hot_partition_of_an_index_is_named(ddbfs, proxy):
+    proxy.fault("throttle", op="Query", times=None, reasons=["IndexReadKeyRangeThroughputExceeded"])
+    said = ddbfs("cat", "/prod/jobs/by-id/1f3c", env={"AWS_MAX_ATTEMPTS": "1"}, expect=1).stderr
+    assert "a partition of index GSI_JobLookup_v2 of table prod-EcomIndexerJobsTable is hot" in said
+
+
+def test_info_has_the_requests_that_were_throttled(ddbfs, proxy):
+    hot = "TableReadKeyRangeThroughputExceeded"
+    proxy.fault("throttle", op="GetItem", reasons=[hot])
+    proxy.fault("throttle", op="GetItem", code="ThrottlingException")
+    result = ddbfs("-v", "cat", f"{SETTINGS}@info")
+    info = json.loads(result.text)
+    assert [(each["requests"], each["reason"]) for each in info["throttled"]] == [
+        (1, hot),
+        (1, "ThrottlingException"),
+    ]
+    assert info["throttled"][0]["why"].startswith("a partition of table prod-ShopifyEntitiesTable is hot")
+    assert f" reason={hot} " in result.stderr and proxy.ops == ["GetItem"] * 3
+    assert "throttled" not in json.loads(ddbfs("cat", f"{SETTINGS}@info").text)
+
+
+def test_info_of_a_listing_has_the_requests_that_were_throttled(ddbfs, proxy):
+    proxy.fault("throttle", op="Query", times=2, reasons=["TableReadMaxOnDemandThroughputExceeded"])
+    info = json.loads(ddbfs("cat", "/prod/shops/cool-store.myshopify.com@info").text)
+    assert [(each["requests"], each["reason"]) for each in info["throttled"]] == [
+        (2, "TableReadMaxOnDemandThroughputExceeded")
+    ]
 
 
 def test_throttled_for_ever(ddbfs, proxy):

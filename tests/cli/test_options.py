@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import re
+import secrets
 import sqlite3
 import stat
 import subprocess
@@ -13,7 +14,7 @@ import time
 
 import pytest
 
-from harness import mounts, places, runner, services, snapshots, terminal
+from harness import mounts, places, runner, services, snapshots, tables, terminal, vectors
 from harness.rows import rows
 
 SHOP = "/prod/shops/cool-store.myshopify.com"
@@ -590,6 +591,25 @@ def what_a_program_may_read_is_bounded(bench):
         assert {miss(root, number) for number in range(3)} == {errno.ENOENT}
 
 
+@effect_of("--max-search-bytes")
+def what_a_second_may_search_is_bounded(bench):
+    """On a busy machine a search may take a second: then the next one is not refused."""
+    server, documents = bench.fixture("server"), [vectors.document(number) for number in range(3)]
+    table = vectors.create(server.url, "any-Bounded", [vectors.index("by-meaning")], documents)
+    try:
+        with bench.mounted("--max-search-bytes", "1K") as root:
+            path, sizes = f"{root}/tables/{table}/items/p0/s0@similar/", iter(range(1, 101))
+            assert os.listdir(f"{path}{next(sizes)}")
+            mounts.wait_until(
+                lambda: error_of(lambda: os.listdir(f"{path}{next(sizes)}")) == errno.EDQUOT, "a refusal"
+            )
+            assert "--max-search-bytes" in (root / ".ddbfs/errors").read_text()
+    finally:
+        vectors.send(server.url, "DeleteTable", {"TableName": table})
+    said = bench.ddbfs("mount", "--max-search-bytes", "1023", bench.folder, expect=2).stderr
+    assert "--max-search-bytes takes 1024 or more" in said
+
+
 @effect_of("--ignore")
 def an_attribute_is_not_compared(bench):
     things = bench.fixture("things")
@@ -598,6 +618,41 @@ def an_attribute_is_not_compared(bench):
     diff = ["diff", "/any/things/box/one", "/any/things/box/two", "--ignore", "sk"]
     assert "updated_at" in bench.text(*diff, env=things.env, expect=1)
     assert bench.text(*diff, "--ignore", "updated_at", env=things.env) == ""
+
+
+def tail_of_a_stream(bench, *options, view="NEW_AND_OLD_IMAGES"):
+    """What tail prints of a new table with one item: one change at the most."""
+    name = f"any-Stream-{secrets.token_hex(6)}"
+    stream = {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": view}}
+    bench.fixture("table")({**tables.plain(), **stream}, [tables.item("one", "n")], name=name)
+    done = bench.ddbfs("tail", "--limit", "1", *options, f"/tables/{name}", env={"DDBFS_MAP": None})
+    return done.text.partition(" ")[2].rstrip("\n")
+
+
+@effect_of("--since")
+def changes_of_the_past_are_printed(bench):
+    assert tail_of_a_stream(bench, "--since", "1h") == 'INSERT items/box/one   +note: "n"'
+    refused = bench.ddbfs("tail", "--since", "2d", "/prod/jobs", expect=2)
+    assert "--since takes a time of the last 24 hours" in refused.stderr
+
+
+@effect_of("--kind")
+def changes_of_one_kind_are_printed(bench):
+    assert tail_of_a_stream(bench, "--oldest", "--kind", "modify,insert") == 'INSERT items/box/one   +note: "n"'
+    refused = bench.ddbfs("tail", "--kind", "insert,", "/prod/jobs", expect=2)
+    assert "--kind takes insert, modify, remove or expired" in refused.stderr
+
+
+@effect_of("--oldest")
+def all_changes_of_the_stream_are_printed(bench):
+    assert tail_of_a_stream(bench, "--oldest") == 'INSERT items/box/one   +note: "n"'
+
+
+@effect_of("--fetch")
+def changed_items_are_read(bench):
+    assert tail_of_a_stream(bench, "--oldest", view="KEYS_ONLY") == "INSERT items/box/one"
+    fetched = tail_of_a_stream(bench, "--oldest", "--fetch", view="KEYS_ONLY")
+    assert fetched == 'INSERT items/box/one   +note: "n"'
 
 
 @effect_of("-n")
@@ -644,6 +699,14 @@ def a_larger_table_is_not_scanned(bench):
     assert ", --scan-limit)" in bench.ddbfs("--scan-limit", "2", *scan, expect=1).stderr
 
 
+@effect_of("--similar")
+def searches_are_granted(bench):
+    actions = lambda *options: {  # noqa: E731
+        action for one in json.loads(bench.text("policy", *options))["Statement"] for action in one["Action"]
+    }
+    assert actions("--similar") - actions() == {"dynamodb:SearchVectors"}
+
+
 @effect_of("--tables")
 def what_tables_needs_is_granted(bench):
     def granted(*options):
@@ -654,7 +717,7 @@ def what_tables_needs_is_granted(bench):
     assert {action for action, _ in more} == {
         f"dynamodb:{op}"
         for op in ("GetItem", "BatchGetItem", "Query", "DescribeTable", "DescribeTimeToLive")
-        + ("ListBackups", "DescribeContinuousBackups")
+        + ("ListBackups", "DescribeContinuousBackups", "ListExports", "SearchVectors")
         + ("DescribeStream", "GetShardIterator", "GetRecords")
     }
     assert {resource.split(":")[-1] for _, resource in more} == {"*", "table/*"}

@@ -29,7 +29,7 @@ def test_who_walks_over_records_does_not_meet_it(ddbfs, path):
 def test_it_names_the_companions(ddbfs, path):
     """Those that names.md and the man page have; of what is below, listings and records."""
     told = set(re.findall(r"^  @(\w*)", ddbfs.run_plain("cat", f"{path}/README").text, re.M))
-    of_record = {"", "links", "info", "typed", "history"}
+    of_record = {"", "links", "info", "typed", "history", "similar"}
     endings = set(re.findall(r'"@([a-z]*)"', (places.REPO / "core/map/companion.c").read_text()))
     assert of_record < endings
     assert told == (of_record if path == "/prod/jobs/by-id" else endings)

@@ -118,7 +118,7 @@ def test_an_item_that_no_query_finds_is_not_part_of_the_moment(together, cost):
     nobody = "/prod/jobs/by-id/00000000-0000-4000-8000-000000000000"
     told = together(nobody, SETTINGS, expect=3)
     assert json.loads(told.text)["sk"] == "SETTINGS"
-    assert "this was found before the moment" in told.stderr
+    assert "the query ran before the moment" in told.stderr
     assert cost() == ["Query GSI_JobLookup_v2", "TransactGetItems"]
     assert not together(nobody, expect=3).stdout and cost() == ["Query GSI_JobLookup_v2"]
 

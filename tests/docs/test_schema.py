@@ -103,6 +103,7 @@ GOOD = {
     "endpoint": changed("environments.prod.endpoint", "http://127.0.0.1:8000"),
     "snapshot": changed("environments.prod", {"prefix": "prod-", "snapshot": "orders.ddb"}),
     "snapshots": changed("environments.prod.snapshots", "past"),
+    "live": changed("environments.prod.live", True),
     "prices": changed("prices", {"prod": 0.1525, "*": 1}),
     "no paths": changed("tables.jobs.paths", {}),
     "several key attributes": changed(
@@ -208,6 +209,8 @@ BAD = {
     "unknown member of an environment": changed("environments.prod.account", "1"),
     "snapshot with a region": changed("environments.prod", {"snapshot": "a.ddb", "region": "us-east-1"}),
     "snapshot with snapshots": changed("environments.prod", {"snapshot": "a.ddb", "snapshots": "b"}),
+    "snapshot that is live": changed("environments.prod", {"snapshot": "a.ddb", "live": True}),
+    "live that is no word": changed("environments.prod.live", "yes"),
     "environment with the name of a past": changed("environments", {"prod@at": {"prefix": "prod-"}}),
     "prefix that is no text": changed("environments.prod.prefix", 1),
     "table with a slash": changed("tables", {"a/b": SMALL["tables"]["jobs"]}),

@@ -42,7 +42,8 @@ static struct read *read_for(enum dynamo_op op)
                                            [DYNAMO_DESCRIBE_STREAM] = READ_STREAM,
                                            [DYNAMO_GET_SHARD_ITERATOR] = READ_ITERATOR,
                                            [DYNAMO_GET_RECORDS] = READ_CHANGES,
-                                           [DYNAMO_TRANSACT_GET_ITEMS] = READ_TOGETHER};
+                                           [DYNAMO_TRANSACT_GET_ITEMS] = READ_TOGETHER,
+                                           [DYNAMO_LIST_EXPORTS] = READ_EXPORTS};
     const struct read_stream stream = {.arn = SPAN_LITERAL("arn:s"),
                                        .shard = SPAN_LITERAL("shard-1"),
                                        .iterator = SPAN_LITERAL("i")};

@@ -41,12 +41,26 @@ class Fault:
         return KINDS[self.kind](exchange, go_on, **self.options)
 
 
-def throttle(_exchange, _go_on, code="ProvisionedThroughputExceededException"):
+def throttle(exchange, _go_on, code="ProvisionedThroughputExceededException", reasons=()):
+    """REASONS as the service states them since 2025, each of the table or the index of the request, or
+    a pair of a reason and its resource. One kind of refusal spells the member in its own way."""
     text = (
         "The level of configured provisioned throughput for the table was exceeded. "
         "Consider increasing your provisioning level with the UpdateTable API."
     )
-    return wire.error(400, code, text)
+    response = wire.error(400, code, text)
+    if reasons:
+        name = "throttlingReasons" if code == "ThrottlingException" else "ThrottlingReasons"
+        pairs = [each if isinstance(each, tuple) else (each, arn_of(exchange.record)) for each in reasons]
+        stated = [{"reason": reason, "resource": resource} for reason, resource in pairs]
+        response.replace_json({**response.json(), name: stated})
+    return response
+
+
+def arn_of(record):
+    """The table of a request, or its index, in the account of the tests."""
+    index = f"/index/{record.index}" if record.index else ""
+    return f"arn:aws:dynamodb:{iam.REGION}:{iam.ACCOUNT}:table/{record.table}{index}"
 
 
 def canceled(_exchange, _go_on, reasons=("TransactionConflict",), told=True):

@@ -9,7 +9,7 @@ REGION = "us-east-1"
 def asked(record):
     """What a recorded request needs, as pairs of an action and a resource."""
     action = f"dynamodb:{record.op}"
-    if record.op in ("ListTables", "ListBackups"):
+    if record.op in ("ListTables", "ListBackups", "ListExports"):
         return [(action, "*")]
     if record.op == "TransactGetItems":  # it has no permission of its own
         names = {each["Get"]["TableName"] for each in record.body["TransactItems"]}

@@ -14,7 +14,8 @@ import pathlib
 from . import iam, plain, runner
 
 ASKING = ("cat", "ls")
-FACTS = ("DescribeTimeToLive", "ListBackups", "DescribeContinuousBackups")
+FACTS = ("DescribeTimeToLive", "ListBackups", "DescribeContinuousBackups", "ListExports", "DescribeStream")
+LATER = {"ExclusiveStartBackupArn", "ExclusiveStartShardId", "NextToken"}  # of further pages, which are not told
 
 
 def asked_of(words):
@@ -76,7 +77,7 @@ def beyond(bound, sent):
     tables = [each for each in sent if each.op == "ListTables"]
     structure = [each.table for each in sent if each.op == "DescribeTable"]
     scans = [each for each in sent if each.op == "Scan"]
-    facts = [each for each in sent if each.op in FACTS and "ExclusiveStartBackupArn" not in each.body]
+    facts = [each for each in sent if each.op in FACTS and not LATER & set(each.body)]
     one = [each for each in sent if each.op in ("GetItem", "TransactGetItems")]
     if bound["per_100_records"]:  # a page of one record
         batches, one = batches + one, []
@@ -92,6 +93,9 @@ def beyond(bound, sent):
         return f"{len(tables)} ListTables, and none were told"
     if scans and not bound["scans"]:
         return f"{len(scans)} Scans, and none were told"
+    searches = [each for each in sent if each.op == "SearchVectors"]
+    if len(searches) > bound.get("searches", 0):
+        return f"{len(searches)} searches, and {bound.get('searches', 0)} were told"
     if len(structure) > bound["descriptions"]:
         return f"{structure} described, and {bound['descriptions']} were told"
     return ""
@@ -131,6 +135,7 @@ class Ddbfs(runner.Ddbfs):
         if not paths or not sent or any(each.faults or each.status != 200 for each in sent):
             return
         more = ["--tables"] if any("/tables/" in path for path in paths) else []
+        more += ["--similar"] if any("@similar" in path for path in paths) else []
         policy = self.policy_of(options, env, more)
         for each in sent if policy else []:
             lacking = iam.missing(policy, each)

@@ -19,7 +19,9 @@ ALLOWED = {"GetItem", "BatchGetItem", "Query", "DescribeTable", "ListTables"} | 
     "DescribeTimeToLive",
     "ListBackups",
     "DescribeContinuousBackups",
+    "SearchVectors",
     "TransactGetItems",
+    "ListExports",
 }
 STREAMS = {"DescribeStream", "GetShardIterator", "GetRecords"}
 TARGETS = {"DynamoDB_20120810": ALLOWED | {"Scan"}, "DynamoDBStreams_20120810": STREAMS}
@@ -77,7 +79,7 @@ def parsed(body):
 def units_of(answer):
     """What an answer says it consumed; a batch says so table by table."""
     told = answer.get("ConsumedCapacity") or []
-    return sum(each["CapacityUnits"] for each in (told if isinstance(told, list) else [told]))
+    return sum(each.get("CapacityUnits", 0) for each in (told if isinstance(told, list) else [told]))
 
 
 def operation_of(target):
@@ -96,7 +98,8 @@ def table_of(body):
     if not body:
         return None
     several = [*body.get("RequestItems", {}), *(each["TableName"] for each in parts_of(body))]
-    return body.get("TableName") or next(iter(several), None)
+    by_arn = body.get("TableArn", "").split(":table/")[-1]
+    return body.get("TableName") or by_arn or next(iter(several), None)
 
 
 def keys_of(body):

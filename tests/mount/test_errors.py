@@ -241,6 +241,11 @@ ROWS = {
         "throttled", errno.EAGAIN, f"{TABLE} is throttled", "try again later, or more slowly",
         fault="throttle", code=THROTTLE,
     ),
+    "a hot partition": Row(
+        "throttled", errno.EAGAIN, f"a partition of table {TABLE} is hot",
+        "read the items of one partition key more slowly",
+        fault="throttle", options={"reasons": ["TableReadKeyRangeThroughputExceeded"]}, code=THROTTLE,
+    ),
     "the deadline": Row(
         "timed-out", errno.ETIMEDOUT, "within", "check the network and try again",
         fault="delay", options={"seconds": 60},
@@ -348,7 +353,7 @@ def test_row(mount, ddbfs, home, proxy, make_map, answers, name):
     fields |= {"code": row.code}
     for field, value in fields.items():
         assert error.get(field) == value, (field, error)
-    assert set(error) <= {"path", "kind", "errno", "text", "fixable_by", "hint", "request_id", *fields}
+    assert set(error) <= {"path", "kind", "errno", "text", "fixable_by", "hint", "request_id", "throttled", *fields}
     assert error["fixable_by"] == fixer_of(row) and error["hint"]
     assert ("grant" in error["hint"]) == ("needs dynamodb:" in error["text"]) and "remount" not in error["hint"]
     assert "request_id" in error or not row.code, error
@@ -368,6 +373,9 @@ def test_row(mount, ddbfs, home, proxy, make_map, answers, name):
         expected |= {"operation": row.operation, "table": row.table}
     expected |= {"index": row.index} if row.index else {}
     expected |= {"code": row.code} if row.code else {}
+    if "reasons" in row.options:
+        resource = f"arn:aws:dynamodb:us-east-1:123456789012:table/{row.table}"
+        expected |= {"reason": row.options["reasons"][0], "resource": resource}
     assert words.pop("request", None) or not row.code
     assert words == expected
     assert says(row, failure.reason) and failure.hint == error["hint"]

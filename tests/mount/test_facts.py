@@ -1,4 +1,4 @@
-"""schema.json, ttl.json and backups.json in a mount without a map, and partition keys with
+"""schema.json, ttl.json, backups.json and exports.json in a mount without a map, and partition keys with
 --allow-scan."""
 
 import errno
@@ -27,8 +27,9 @@ def test_they_are_there_with_exact_sizes(mount, proxy, things):
     can(proxy, "DescribeTimeToLive", {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}})
     can(proxy, "ListBackups", {"BackupSummaries": []})
     can(proxy, "DescribeContinuousBackups", {"ContinuousBackupsDescription": CONTINUOUS})
+    can(proxy, "ListExports", {"ExportSummaries": []})
     table = mount(env=BARE) / "tables" / things
-    for name in ("schema.json", "ttl.json", "backups.json"):
+    for name in ("schema.json", "ttl.json", "backups.json", "exports.json"):
         assert os.stat(table / name).st_size == len((table / name).read_bytes())
     assert json.loads((table / "schema.json").read_bytes())["TableName"] == things
     assert {"schema.json"} == {name for name in os.listdir(table) if name.endswith(".json")}
@@ -38,6 +39,7 @@ def test_they_are_there_with_exact_sizes(mount, proxy, things):
         "DescribeTimeToLive": 1,
         "ListBackups": 1,
         "DescribeContinuousBackups": 1,
+        "ListExports": 1,
     }, "once a minute, however often they are read"
 
 
@@ -55,6 +57,20 @@ def test_what_can_not_be_read_bothers_nobody_else(mount, proxy, things):
         (table / "backups.json").read_bytes()
     assert raised.value.errno == errno.EINVAL
     assert "does not know ListBackups" in m.errors()
+
+
+def test_a_server_without_exports_bothers_no_program_that_walks(mount, proxy, things):
+    """The local server's own answer: find, grep and ls never look the file up, because it is not listed."""
+    m = mount(env=BARE)
+    table = m / "tables" / things
+    for command in (["ls", "-l", table], ["find", table, "-maxdepth", "1"]):
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert "schema.json" in done.stdout and "exports.json" not in done.stdout and done.stderr == ""
+    subprocess.run(["grep", "-rs", "x", table], capture_output=True)
+    assert "ListExports" not in proxy.ops
+    with pytest.raises(OSError) as raised:
+        (table / "exports.json").read_bytes()
+    assert raised.value.errno == errno.EINVAL and "does not know ListExports" in m.errors()
 
 
 def test_another_answer_is_another_file(mount, proxy, things):

@@ -651,6 +651,7 @@ def test_stats_count_what_was_asked(mount):
     assert {op: count for op, count in asked.items() if count} == m.counts()
     records = {"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
     facts = {"DescribeTable", "ListTables", "DescribeTimeToLive", "ListBackups", "DescribeContinuousBackups"}
+    facts |= {"ListExports", "SearchVectors", "DescribeStream", "GetShardIterator", "GetRecords"}
     assert set(asked) == records | facts
     assert after["consumed_capacity"] > before["consumed_capacity"]
     assert after["files"] > before["files"] and after["content_bytes"] > 0

@@ -25,11 +25,11 @@ def live(mount, branch, boto, make_map):
     """live("jobs", view=…): a mount with --live of a map whose results would be used for a second, and the
     name of a table of the branch whose stream is enabled."""
 
-    def make(which, view="NEW_AND_OLD_IMAGES", options=("--live",), change=lambda text: text):
+    def make(which, view="NEW_AND_OLD_IMAGES", options=("--live",), change=lambda text: text, env=None):
         table = branch.table(which)
         boto.update_table(TableName=table, StreamSpecification={**STREAM, "StreamViewType": view})
         text = make_map(lambda text: change(text.replace('"mtime"', '"ttl": 1, "mtime"')))
-        return mount(*options, map_file=text), table
+        return mount(*options, map_file=text, env=env), table
 
     return make
 
@@ -83,6 +83,16 @@ def test_an_item_is_read_once_and_its_change_is_seen(live, branch, boto):
     mounts.wait_until(lambda: (m / path).exists() and '"three"' in (m / path).read_text(), "the item is back")
     assert not reads_of(m.proxy)
     assert state(m, path)["lag_ms"] < 3000
+
+
+def test_what_was_read_before_the_stream_was_followed_ends(live, branch, boto, kernel):
+    """Names and results had an hour."""
+    m, table = live("shops", change=lambda text: text.replace('"ttl": 1', '"ttl": 3600'), env=kernel)
+    path = branch.put_settings(active_index="one")
+    (m / path).read_text()
+    mounts.wait_until(lambda: state(m, path)["state"] == "live", "the stream is followed")
+    boto.put_item(TableName=table, Item={**SETTINGS, "active_index": {"S": "two"}})
+    mounts.wait_until(lambda: '"two"' in (m / path).read_text(), "the change is visible")
 
 
 def put_job(boto, table, number, status, **more):
@@ -241,6 +251,9 @@ def test_polls_are_in_the_ledger(live, branch):
     m, table = live("shops")
     path = branch.put_settings(active_index="one")
     await_live(m, path)
-    operations = m.stats()["requests"]
+    told = m.stats()
+    assert (told["live_tables"], told["live_tables_late"], told["live_gaps"]) == (1, 0, 0)
+    assert told["live_reads"] > 0 and told["live_bytes"] > 0 and told["live_lag_seconds"] < 3
+    operations = told["requests"]
     assert operations["GetRecords"] > 2 and operations["DescribeStream"] >= 1
     assert f'operation="GetRecords",table="{table}"' in m.metrics()

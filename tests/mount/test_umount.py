@@ -66,6 +66,7 @@ def test_that_of_somebody_else_stays(for_others, mount):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
 @pytest.mark.skipif(not mounts.is_mounted("/"), reason="/ is no mount (a chroot)")
+@pytest.mark.skipif(os.stat("/dev/fuse").st_mode & 0o006 != 0o006, reason="only root may open /dev/fuse")
 def test_a_user_is_told_that_mtab_is_missing(for_others, tmp_path):
     """fusermount3 unmounts for a user what /etc/mtab names."""
     root, empty = tmp_path / "root", tmp_path / "empty"

@@ -19,6 +19,9 @@ static void charge(struct payer *payer, const struct expense *expense)
     counting->expected += expense->expected;
     buf_printf(&counting->lines, "%s %s/%s %s %s\n", expense->operation, expense->table,
                expense->index, expense->pattern, ends[expense->end]);
+    for (size_t i = 0; i < expense->throttle_count; i++)
+        buf_printf(&counting->throttled, "%s %s\n", expense->operation,
+                   expense->throttles[i].reason);
 }
 
 static void release(struct payer *payer)
@@ -50,6 +53,15 @@ static enum payer_word set_aside(struct payer *payer, double least, double most,
     return PAYER_AGREES;
 }
 
+static bool allow_search(struct payer *payer, struct error *err)
+{
+    struct counting_payer *counting = (struct counting_payer *)payer;
+    if (!counting->refuses_searches)
+        return true;
+    counting->refused++;
+    return error_set(err, ERROR_SPENT, "spent");
+}
+
 static void give_back(struct payer *payer, double units)
 {
     struct counting_payer *counting = (struct counting_payer *)payer;
@@ -58,7 +70,12 @@ static void give_back(struct payer *payer, double units)
 
 void counting_payer_init(struct counting_payer *counting)
 {
-    static const struct payer_ops ops = {charge, release, left, set_aside, give_back, NULL};
+    static const struct payer_ops ops = {.charge = charge,
+                                         .release = release,
+                                         .left = left,
+                                         .set_aside = set_aside,
+                                         .give_back = give_back,
+                                         .allow_search = allow_search};
     *counting = (struct counting_payer){.payer = {&ops, 1}, .most = INFINITY};
 }
 
@@ -69,4 +86,5 @@ void counting_payer_clean_up(struct counting_payer *counting)
     CHECK(counting->released);
     CHECK(fabs(counting->set_aside) < 1e-9); /* all of it was given back, but for the rounding */
     buf_clean_up(&counting->lines);
+    buf_clean_up(&counting->throttled);
 }

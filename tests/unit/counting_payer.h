@@ -16,8 +16,10 @@ struct counting_payer {
     double most;      /* it may spend; INFINITY unless a test says otherwise */
     double set_aside; /* of it */
     unsigned refused;
+    bool refuses_searches;
     bool released;
-    struct buf lines; /* "Query jobs/index pattern answered\n", one an expense */
+    struct buf lines;     /* "Query jobs/index pattern answered\n", one an expense */
+    struct buf throttled; /* "Query REASON\n", one a reason */
 };
 
 /* With one reference, the test's own. */

@@ -28,6 +28,7 @@ static void read_environments(struct arena *arena, struct json object, struct de
             .endpoint = text_of(arena, json_member(value, "endpoint")),
             .snapshot = text_of(arena, json_member(value, "snapshot")),
             .snapshots = text_of(arena, json_member(value, "snapshots")),
+            .live = json_is(json_member(value, "live"), JSON_TRUE),
         };
         last = &(*last)->next;
     }

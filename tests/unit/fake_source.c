@@ -252,6 +252,7 @@ static void answer_items(struct fake_call *call)
         .more = call->next < item_total(fake_of(call)),
         .requests = 1,
         .capacity = 0.5,
+        .throttled = fake_of(call)->throttled,
         .request_id = "FAKE-REQUEST",
     };
     struct fake_source *fake = fake_of(call);
@@ -423,7 +424,8 @@ static void note(struct fake_source *fake, const struct read *read)
     static const char *const kinds[] = {
         [READ_ITEMS] = "items",       [READ_QUERY] = "query",   [READ_TABLES] = "tables",
         [READ_TABLE] = "table",       [READ_EXPIRY] = "expiry", [READ_BACKUPS] = "backups",
-        [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan",     [READ_TOGETHER] = "together"};
+        [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan",     [READ_TOGETHER] = "together",
+        [READ_EXPORTS] = "exports"};
     int used = snprintf(fake->last, sizeof fake->last, "%s %s%s%s", kinds[read->kind], read->table,
                         read->index ? "/" : "", read->index ? read->index : "");
     for (size_t i = 0; i < read->where_count && used < (int)sizeof fake->last; i++)

@@ -35,6 +35,7 @@ struct fake_source {
     bool is_serial;                /* one page at a time is under way, the others wait */
     unsigned serial_from;          /* … from the request behind this number on; 0: never */
     bool no_memory;                /* starts nothing */
+    struct throttles *throttled;   /* borrowed: of each page of items; NULL: none */
     bool *busy;                    /* set while it works on its own account; may be NULL */
 
     unsigned started, ended;

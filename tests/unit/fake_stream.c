@@ -8,7 +8,7 @@
 #include "core/dynamo/request_print.h"
 #include "core/source/read_words.h"
 
-enum { MINUTE_MS = 60 * 1000, MOST_TOLD = 1024 };
+enum { MINUTE_MS = 60 * 1000, OLD_MS = 5000, MOST_TOLD = 1024 };
 
 struct fake_stream_call {
     struct source_call base; /* first: a pointer to it is a pointer to this */
@@ -122,6 +122,8 @@ static void fake_stream_tell_table(struct fake_stream_call *call)
 /* A shard is described some time after its parent's split, and never before its parent. */
 static bool fake_stream_shows(const struct fake_stream *fake, const struct fake_shard *shard)
 {
+    if (fake->hidden && shard == &fake->shards[*fake->hidden])
+        return false;
     return shard->parent < 0 || (loop_now_ms(fake->loop) >= shard->shown_ms &&
                                  fake_stream_shows(fake, &fake->shards[shard->parent]));
 }
@@ -222,7 +224,7 @@ static void fake_stream_tell_changes(struct fake_stream_call *call)
     struct span in = call->base.read->stream.iterator;
     snprintf(iterator, sizeof iterator, "%.*s", (int)in.size, in.data);
     sscanf(iterator, "%d %zu %lld", &number, &place, &made_ms);
-    const struct fake_shard *shard = &fake->shards[number];
+    struct fake_shard *shard = &fake->shards[number];
     int64_t now_ms = loop_now_ms(fake->loop);
     fake->polls++;
     if (now_ms - made_ms > (fake->iterator_ms ? fake->iterator_ms : 15 * MINUTE_MS)) {
@@ -233,7 +235,9 @@ static void fake_stream_tell_changes(struct fake_stream_call *call)
         fake_stream_fail(call, "TrimmedDataAccessException", ERROR_NO_STREAM);
         return;
     }
-    if (fake->empty_each && fake->polls % fake->empty_each == 0)
+    bool is_old =
+        place < shard->count && shard->changes[place].at_ms < fake_stream_wall_ms(fake) - OLD_MS;
+    if (fake->empty_each && is_old && ++shard->old_polls % fake->empty_each == 0)
         most = 0;
     size_t end = place + most < shard->count ? place + most : shard->count;
     buf_add_text(&text, "{\"items\":[");

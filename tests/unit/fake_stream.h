@@ -21,7 +21,8 @@ struct fake_shard {
     int64_t shown_ms;            /* when the description has it; on the monotonic clock */
     struct fake_change *changes; /* owned */
     size_t count;
-    size_t trimmed; /* of these, the first ones are gone */
+    size_t trimmed;     /* of these, the first ones are gone */
+    unsigned old_polls; /* polls of old changes */
 };
 
 struct fake_stream {
@@ -37,7 +38,9 @@ struct fake_stream {
     int64_t delay_ms;     /* of each response */
     int64_t children_come_ms; /* so late the description has the children of a split */
     int64_t iterator_ms;      /* how long an iterator is valid; 0: 15 minutes */
-    unsigned empty_each; /* each so many polls return no change although there are some; 0: none */
+    const int *hidden;        /* a shard that the description lacks; NULL: none */
+    unsigned empty_each; /* each so many polls of old changes return none, as if there were none; 0:
+                            never */
     struct error error;  /* told instead of response number FAIL_AT (from 1), or of each if DOWN */
     unsigned fail_at;
     bool down;

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "fs/mount/account.h"
+#include "fs/mount/changes.h"
 #include "fs/mount/control.h"
 #include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
@@ -100,14 +101,15 @@ void kernel_mount(struct kernel *kernel, struct scene *scene)
     mount->budget.limit = 1 << 20;
     mount->nodes = nodes_new(place_root(scene->map), &mount->budget);
     mount->listings = listings_new(mount);
+    mount->changes = changes_new(mount);
     mount->failures = failures_new();
     mount->recent = recent_paths_new();
     mount->journal = journal_new(&scene->clock.clock, "/nowhere");
     struct error why;
     CHECK(accounts_open(mount, NULL, &why));
     mount->ahead = read_ahead_new(mount);
-    CHECK(mount->nodes && mount->listings && mount->failures && mount->recent && mount->journal &&
-          mount->ahead);
+    CHECK(mount->nodes && mount->listings && mount->changes && mount->failures && mount->recent &&
+          mount->journal && mount->ahead);
     the_kernel = kernel;
 }
 
@@ -115,6 +117,7 @@ void kernel_unmount(struct kernel *kernel)
 {
     struct mount *mount = &kernel->mount;
     parked_end_all(mount, ENOTCONN);
+    changes_destroy(mount->changes);
     listings_destroy(mount->listings, ENOTCONN);
     accounts_leave_loop(mount);
     read_ahead_destroy(mount->ahead);

@@ -174,7 +174,7 @@ static void live_scene_take_line(void *arg, enum log_level level, const char *li
     snprintf(scene->logged + used, sizeof scene->logged - used, "%s\n", line);
 }
 
-void live_scene_open(struct live_scene *scene, uint64_t seed)
+void live_scene_open_within(struct live_scene *scene, uint64_t seed, size_t most_bytes)
 {
     *scene = (struct live_scene){.log = {LOG_LEVEL_INFO, live_scene_take_line, scene}};
     virtual_clock_init(&scene->clock, WALL_MS);
@@ -186,10 +186,15 @@ void live_scene_open(struct live_scene *scene, uint64_t seed)
     scene->source = live_new(&(struct live_options){.source = &scene->service.source,
                                                     .loop = scene->loop,
                                                     .log = &scene->log,
-                                                    .most_bytes = 1 << 20,
+                                                    .most_bytes = most_bytes,
                                                     .settle_ms = SETTLE_MS});
     CHECK(scene->source);
     counting_payer_init(&scene->payer);
+}
+
+void live_scene_open(struct live_scene *scene, uint64_t seed)
+{
+    live_scene_open_within(scene, seed, 1 << 20);
 }
 
 void live_scene_close(struct live_scene *scene)

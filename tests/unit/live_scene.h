@@ -49,6 +49,8 @@ struct live_scene {
 };
 
 void live_scene_open(struct live_scene *scene, uint64_t seed);
+/* With room for MOST_BYTES of results. */
+void live_scene_open_within(struct live_scene *scene, uint64_t seed, size_t most_bytes);
 void live_scene_close(struct live_scene *scene);
 /* Runs the loop for so long. */
 void live_scene_pass(struct live_scene *scene, int64_t ms);

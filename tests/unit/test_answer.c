@@ -350,6 +350,109 @@ static void backups_of_another_table_are_not_taken(void)
         CHECK_INT(error_of(DYNAMO_LIST_BACKUPS, 200, bad[i]).kind, ERROR_BAD_ANSWER);
 }
 
+#define EXPORT(table, id)                                                                          \
+    "{\"ExportArn\":\"arn:x:table/" table "/export/" id "\",\"ExportStatus\":\"COMPLETED\"}"
+
+static struct scene exports_of(int status, const char *body)
+{
+    struct scene scene = scene_of(DYNAMO_LIST_EXPORTS, status, body);
+    read_set_table_arn(scene.read, "arn:x:table/jobs");
+    return scene;
+}
+
+static void exports_are_listed(void)
+{
+    struct scene scene =
+        exports_of(200, "{\"ExportSummaries\":[" EXPORT("jobs", "1") "],\"NextToken\":\"n\"}");
+    CHECK(take(&scene));
+    CHECK_INT(scene.answer->item_count, 1);
+    CHECK_SPAN(json_raw(scene.answer->items[0]), SPAN_LITERAL(EXPORT("jobs", "1")));
+    CHECK_SPAN(json_raw(scene.answer->resume), SPAN_LITERAL("\"n\""));
+    close_scene(&scene);
+    scene = exports_of(200, "{\"ExportSummaries\":[],\"NextToken\":\"\"}");
+    CHECK(take(&scene));
+    CHECK(scene.answer->item_count == 0 && !json_present(scene.answer->resume));
+    close_scene(&scene);
+}
+
+static void exports_of_another_table_are_not_taken(void)
+{
+    static const char *const bad[] = {
+        "{\"ExportSummaries\":[" EXPORT("jobs2", "1") "]}",
+        "{\"ExportSummaries\":[{\"ExportArn\":\"arn:x:table/jobs\"}]}",
+        "{\"ExportSummaries\":[{}]}",
+        "{\"ExportSummaries\":[{\"ExportArn\":7}]}",
+        "{\"ExportSummaries\":{}}",
+        "{\"ExportSummaries\":[],\"NextToken\":7}",
+        "{}",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct scene scene = exports_of(200, bad[i]);
+        CHECK(!take(&scene));
+        CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
+        close_scene(&scene);
+    }
+}
+
+#define THROTTLE(name, reasons)                                                                    \
+    "{\"__type\":\"a#" name "Exception\",\"message\":\"Too fast.\"," reasons "}"
+#define INDEX_ARN "arn:aws:dynamodb:eu-west-1:123456789012:table/jobs/index/by-id"
+#define HOT "{\"reason\":\"IndexReadKeyRangeThroughputExceeded\",\"resource\":\"" INDEX_ARN "\"}"
+
+static void the_reason_of_throttling_is_told_in_words(void)
+{
+    struct error err =
+        error_of(DYNAMO_QUERY, 400,
+                 THROTTLE("ProvisionedThroughputExceeded", "\"ThrottlingReasons\":[" HOT "]"));
+    CHECK_INT(err.kind, ERROR_THROTTLED);
+    CHECK_INT(err.throttle_count, 1);
+    CHECK_TEXT(err.throttles[0].reason, "IndexReadKeyRangeThroughputExceeded");
+    CHECK_TEXT(err.throttles[0].resource, INDEX_ARN);
+    CHECK_TEXT(err.text,
+               "jobs is throttled: a partition of index by-id of table jobs is hot "
+               "(ProvisionedThroughputExceededException, IndexReadKeyRangeThroughputExceeded); "
+               "read the items of one partition key more slowly, or fewer at once: a partition "
+               "serves 3,000 RCU and 1,000 WCU per second");
+    err = error_of(DYNAMO_QUERY, 400,
+                   THROTTLE("Throttling", "\"throttlingReasons\":[" HOT
+                                          ",{\"reason\":\"TableReadAccountLimitExceeded\"}]"));
+    CHECK_INT(err.throttle_count, 2);
+    CHECK_HAS(err.text, "; and the account's limit of read throughput is reached by the table (");
+}
+
+static void a_refusal_without_reasons_has_its_code(void)
+{
+    static const char *const none[] = {
+        "\"x\":1",
+        "\"ThrottlingReasons\":[]",
+        "\"ThrottlingReasons\":null",
+        "\"ThrottlingReasons\":[7,{},{\"reason\":7}]",
+        "\"ThrottlingReasons\":{\"reason\":\"A\"}",
+    };
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        CLEAN_UP(buf_clean_up) struct buf body = {0};
+        buf_printf(&body, "{\"__type\":\"ThrottlingException\",\"message\":\"Easy.\",%s}", none[i]);
+        struct error err = error_of(DYNAMO_QUERY, 400, buf_text(&body));
+        CHECK_TEXT(
+            err.text,
+            "jobs is throttled: Easy (ThrottlingException); try again later, or more slowly");
+        CHECK_INT(err.throttle_count, 1);
+        CHECK_TEXT(err.throttles[0].reason, "ThrottlingException");
+        CHECK_TEXT(err.throttles[0].resource, "");
+    }
+}
+
+static void as_many_reasons_are_taken_as_there_are_limits(void)
+{
+    struct error err = error_of(DYNAMO_QUERY, 400,
+                                THROTTLE("Throttling", "\"throttlingReasons\":[{\"reason\":\"A\"},"
+                                                       "{\"reason\":\"B\"},{\"reason\":\"C\"},"
+                                                       "{\"reason\":\"D\"}]"));
+    CHECK_INT(err.throttle_count, ERROR_MOST_THROTTLES);
+    CHECK_TEXT(err.throttles[2].reason, "C");
+    CHECK_HAS(err.text, "jobs is throttled: A; and B; and C (ThrottlingException, A, B, C); try");
+}
+
 static void an_operation_that_is_not_known_says_so(void)
 {
     struct error err = error_of(DYNAMO_LIST_BACKUPS, 400,
@@ -766,6 +869,12 @@ static const struct check_test tests[] = {
     {"expiry and recovery are told as they came", expiry_and_recovery_are_told_as_they_came},
     {"backups are listed", backups_are_listed},
     {"backups of another table are not taken", backups_of_another_table_are_not_taken},
+    {"exports are listed", exports_are_listed},
+    {"exports of another table are not taken", exports_of_another_table_are_not_taken},
+    {"the reason of throttling is told in words", the_reason_of_throttling_is_told_in_words},
+    {"a refusal without reasons has its code", a_refusal_without_reasons_has_its_code},
+    {"as many reasons are taken as there are limits",
+     as_many_reasons_are_taken_as_there_are_limits},
     {"an operation that is not known says so", an_operation_that_is_not_known_says_so},
     {"a key without a type is not understood", a_key_without_a_type_is_not_understood},
     {"five key attributes are too many", five_key_attributes_are_too_many},

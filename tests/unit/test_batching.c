@@ -31,6 +31,7 @@ struct asker {
     char item[80];
     double capacity;
     unsigned requests;
+    uint64_t throttled;
     struct error err;
     struct asker *ends; /* whose call this one ends when it is told */
 };
@@ -100,6 +101,10 @@ static void take(void *arg, const struct page *page, const struct error *err)
         asker->items = page->item_count;
         asker->capacity = page->capacity;
         asker->requests = page->requests;
+        if (asker->ends)
+            end(asker->ends); /* it may be its own call, whose page stays */
+        asker->ends = NULL;
+        throttles_at(page->throttled, 0, &asker->throttled);
         CHECK(!page->more);
         if (page->item_count) {
             struct span raw = json_raw(page->items[0]);
@@ -376,6 +381,28 @@ static void what_is_served_in_part_is_told_at_once(void)
     close_scene(&scene);
 }
 
+/* Keys that a page has left over were throttled in the earlier round, too. */
+static void each_item_has_the_throttled_requests_before_it(void)
+{
+    struct scene scene;
+    struct throttle hot;
+    CLEAN_UP(throttles_clean_up) struct throttles *throttled = NULL;
+    throttle_init(&hot, span_text("Hot"), span_text(""));
+    throttles_add(&throttled, &hot, 1);
+    open_scene(&scene);
+    scene.fake.page_size = 2;
+    scene.fake.throttled = throttled;
+    ask_some(&scene, 0, 8);
+    scene.askers[3].ends = &scene.askers[3];
+    loop_run(scene.loop);
+    CHECK_INT(scene.askers[0].throttled, 1);
+    CHECK_INT(scene.askers[1].throttled, 1);
+    CHECK_INT(scene.askers[2].throttled, 2); /* it was left over, and sent apart */
+    CHECK_INT(scene.askers[3].throttled, 2);
+    CHECK_INT(scene.askers[7].throttled, 1);
+    close_scene(&scene);
+}
+
 static void what_is_left_has_a_deadline(void)
 {
     struct scene scene;
@@ -618,6 +645,8 @@ static const struct check_test tests[] = {
     {"other questions do not come along", other_questions_do_not_come_along},
     {"two may ask for the same", two_may_ask_for_the_same},
     {"what is served in part is told at once", what_is_served_in_part_is_told_at_once},
+    {"each item has the throttled requests before it",
+     each_item_has_the_throttled_requests_before_it},
     {"what is left has a deadline", what_is_left_has_a_deadline},
     {"who leaves does not disturb the others", who_leaves_does_not_disturb_the_others},
     {"what nobody waits for is ended", what_nobody_waits_for_is_ended},

@@ -730,6 +730,20 @@ static void test_backups_are_told_once_a_minute(void)
     close_place(backups, &told);
 }
 
+static void test_exports_are_those_of_the_table_s_arn(void)
+{
+    struct told told = {0};
+    keyed.arn = SPAN_LITERAL("arn:x:table/Users");
+    struct place *exports = open_place("/tables/Users/exports.json");
+    CHECK_TEXT(exports->table->arn, "arn:x:table/Users");
+    scene.fake.items = NULL;
+    read_fact(exports, &told);
+    CHECK_TEXT(buf_text(&told.bytes), "{\"ExportSummaries\":[]}\n");
+    CHECK_TEXT(scene.fake.last, "exports Users");
+    close_place(exports, &told);
+    keyed.arn = (struct span){0};
+}
+
 static void test_either_request_for_backups_may_fail(void)
 {
     for (unsigned at = 1; at <= 2; at++) {
@@ -789,6 +803,7 @@ static const struct check_test tests[] = {
     {"no_memory_for_a_scan", test_no_memory_for_a_scan},
     {"the_schema_was_told_with_the_keys", test_the_schema_was_told_with_the_keys},
     {"backups_are_told_once_a_minute", test_backups_are_told_once_a_minute},
+    {"exports are those of the table's ARN", test_exports_are_those_of_the_table_s_arn},
     {"either_request_for_backups_may_fail", test_either_request_for_backups_may_fail},
     {"who_goes_away_ends_what_is_asked_of_a_fact", test_who_goes_away_ends_what_is_asked_of_a_fact},
     {"a_fact_of_whom_nobody_can_ask", test_a_fact_of_whom_nobody_can_ask},

@@ -53,6 +53,20 @@ static void check_findings(const struct live *live, const char *want)
     check_findings_of(TABLE("all"), live, want);
 }
 
+static void test_an_index_that_is_not_ready(void)
+{
+    struct live live;
+    make_live(&live);
+    live.index.status = span_text("CREATING");
+    live.index.backfilling = true;
+    check_findings(&live, "4: index I of prod-T is CREATING, so that queries of it fail\n");
+    live.index.status = span_text("ACTIVE");
+    check_findings(&live,
+                   "4: index I of prod-T is being filled (Backfilling), so that it lacks items\n");
+    live.index.backfilling = false;
+    check_findings(&live, "");
+}
+
 static void test_a_map_that_fits(void)
 {
     struct live live;
@@ -207,6 +221,7 @@ static void test_a_filter_on_what_the_index_does_not_hold(void)
 
 static const struct check_test tests[] = {
     {"a_filter_on_what_the_index_does_not_hold", test_a_filter_on_what_the_index_does_not_hold},
+    {"an index that is not ready", test_an_index_that_is_not_ready},
     {"a_map_that_fits", test_a_map_that_fits},
     {"a_wrong_partition_key", test_a_wrong_partition_key},
     {"a_wrong_sort_key", test_a_wrong_sort_key},

@@ -275,6 +275,10 @@ static void test_tables(void)
                   "aws dynamodb list-backups --table-name T --backup-type ALL --region r");
     check_command(new_read(READ_RECOVERY, "T", NULL), &how,
                   "aws dynamodb describe-continuous-backups --table-name T --region r");
+    struct read *exports = new_read(READ_EXPORTS, "T", NULL);
+    read_set_table_arn(exports, "arn:aws:dynamodb:r:1:table/T");
+    check_command(exports, &how,
+                  "aws dynamodb list-exports --table-arn arn:aws:dynamodb:r:1:table/T --region r");
 }
 
 static void test_streams(void)

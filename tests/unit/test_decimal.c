@@ -51,7 +51,7 @@ static void every_number_reads_back(void)
 static void check_spent(double units, double doubted, const char *text, const char *json)
 {
     CLEAN_UP(buf_clean_up) struct buf words = {0}, member = {0};
-    const struct spent spent = {units, doubted};
+    const struct spent spent = {.units = units, .doubted = doubted};
     spent_write(&spent, &words);
     spent_write_json(&spent, "capacity", &member);
     CHECK_TEXT(buf_text(&words), text);
@@ -66,7 +66,21 @@ static void unknown_units_are_no_zero(void)
     check_spent(3.5, 178, "at most 181.5 RCU", "\"capacity\": 3.5, \"capacity_at_most\": 181.5");
 }
 
+static void searches_are_counted_in_bytes(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf words = {0}, member = {0};
+    struct spent sum = {.units = 0.5};
+    const struct spent search = {.search_bytes = 1500, .unstated_searches = 1};
+    spent_add(&sum, &search);
+    spent_write(&sum, &words);
+    spent_write_json(&sum, "capacity", &member);
+    CHECK_TEXT(buf_text(&words), "0.5 RCU, 1500 search bytes, and 1 search of unknown size");
+    CHECK_TEXT(buf_text(&member),
+               "\"capacity\": 0.5, \"search_bytes\": 1500, \"unstated_searches\": 1");
+}
+
 static const struct check_test tests[] = {
+    {"searches are counted in bytes", searches_are_counted_in_bytes},
     {"numbers are exact and short", numbers_are_exact_and_short},
     {"every number reads back", every_number_reads_back},
     {"unknown units are no zero", unknown_units_are_no_zero},

@@ -24,6 +24,7 @@ struct seen {
     double capacity;
     int64_t age_ms;
     char first[128]; /* the first item or name */
+    char throttled[256];
     char request_id[64];
 };
 
@@ -134,6 +135,13 @@ static struct seen seen_of(const struct page *page)
                                                  : span_of("", 0);
     snprintf(seen.first, sizeof seen.first, "%.*s", (int)first.size, first.data);
     snprintf(seen.request_id, sizeof seen.request_id, "%s", page->request_id);
+    const struct throttle *each;
+    uint64_t requests;
+    for (size_t i = 0; (each = throttles_at(page->throttled, i, &requests)); i++) {
+        size_t used = strlen(seen.throttled);
+        snprintf(seen.throttled + used, sizeof seen.throttled - used, "%d %s %s\n", (int)requests,
+                 each->reason, each->resource);
+    }
     return seen;
 }
 
@@ -1112,6 +1120,77 @@ static void backups_come_page_by_page_and_never_in_a_circle(void)
                "\"arn:1\"}");
     CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
     CHECK_HAS(scene.err.text, "LastEvaluatedBackupArn");
+    close_scene(&scene);
+}
+
+#define EXPORT(n, position)                                                                        \
+    "{\"ExportSummaries\":[{\"ExportArn\":\"arn:jobs/export/" n "\"}],\"NextToken\":\"" position   \
+    "\"}"
+
+static struct read *exports_of(const char *arn)
+{
+    struct read *read = read_new(READ_EXPORTS, "jobs", NULL);
+    if (arn)
+        read_set_table_arn(read, arn);
+    return read;
+}
+
+static void exports_come_page_by_page_and_never_in_a_circle(void)
+{
+    struct scene scene;
+    open_scene(&scene, exports_of("arn:jobs"));
+    scene.all = true;
+    answer(&scene, 200, EXPORT("1", "a"));
+    answer(&scene, 200, EXPORT("2", "b"));
+    answer(&scene, 200, EXPORT("3", "b"));
+    run(&scene);
+    CHECK_INT(scene.page_count, 2);
+    CHECK_TEXT(scene.pages[1].first, "{\"ExportArn\":\"arn:jobs/export/2\"}");
+    CHECK_HAS(sent(&scene, 1)->headers, ".ListExports");
+    CHECK_TEXT(sent(&scene, 1)->body, "{\"TableArn\":\"arn:jobs\",\"NextToken\":\"a\"}");
+    CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
+    CHECK_HAS(scene.err.text, "NextToken");
+    close_scene(&scene);
+}
+
+static void without_the_arn_no_exports_are_asked_for(void)
+{
+    struct scene scene;
+    open_scene(&scene, exports_of(NULL));
+    run(&scene);
+    CHECK_INT(sent_count(&scene), 0);
+    CHECK_INT(scene.err.kind, ERROR_INVALID);
+    CHECK_HAS(scene.err.text, "the exports of jobs are not known");
+    close_scene(&scene);
+}
+
+#define HOT                                                                                        \
+    "{\"__type\":\"x#ThrottlingException\",\"message\":\"\",\"throttlingReasons\":[{\"reason\":"   \
+    "\"TableReadKeyRangeThroughputExceeded\",\"resource\":\"arn:x:table/jobs\"}]}"
+
+static void a_page_tells_the_requests_that_were_throttled_before_it(void)
+{
+    struct scene scene;
+    struct source_stats stats = {0};
+    open_scene(&scene, query());
+    scene.all = true;
+    answer(&scene, 400, HOT);
+    answer(&scene, 400, THROTTLED);
+    answer(&scene, 200,
+           "{\"Items\":[{\"pk\":{\"S\":\"p\"},\"sk\":{\"S\":\"a\"}}],\"LastEvaluatedKey\":{\"pk\":"
+           "{\"S\":\"p\"},\"sk\":{\"S\":\"a\"}}}");
+    answer(&scene, 200, "{\"Items\":[]}");
+    run(&scene);
+    CHECK_INT(scene.page_count, 2);
+    CHECK_TEXT(scene.pages[0].throttled,
+               "1 TableReadKeyRangeThroughputExceeded arn:x:table/jobs\n1 ThrottlingException \n");
+    CHECK_TEXT(scene.pages[1].throttled, "");
+    CHECK_HAS(scene.logged,
+              " code=ThrottlingException reason=TableReadKeyRangeThroughputExceeded ");
+    CHECK_TEXT(buf_text(&scene.payer.throttled),
+               "Query TableReadKeyRangeThroughputExceeded\nQuery ThrottlingException\n");
+    source_add_stats(scene.source, &stats);
+    CHECK_INT(stats.throttled, 2);
     close_scene(&scene);
 }
 
@@ -2177,6 +2256,11 @@ static const struct check_test tests[] = {
     {"nothing is scanned unless it was allowed", nothing_is_scanned_unless_it_was_allowed},
     {"a scan that was allowed comes page by page", a_scan_that_was_allowed_comes_page_by_page},
     {"an item of a scan has its key", an_item_of_a_scan_has_its_key},
+    {"exports come page by page and never in a circle",
+     exports_come_page_by_page_and_never_in_a_circle},
+    {"without the ARN no exports are asked for", without_the_arn_no_exports_are_asked_for},
+    {"a page tells the requests that were throttled before it",
+     a_page_tells_the_requests_that_were_throttled_before_it},
     {"backups come page by page and never in a circle",
      backups_come_page_by_page_and_never_in_a_circle},
     {"a page has the description as it came", a_page_has_the_description_as_it_came},

@@ -230,6 +230,37 @@ static void hosts_by_account(void)
     check_refused(&scene, AWS_DYNAMODB, "", "account id");
 }
 
+static void hosts_of_searches(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene, "");
+    check_url(&scene, AWS_DYNAMODB_SEARCH, "123456789012",
+              "https://123456789012.search-ddb.eu-west-1.amazonaws.com/");
+    check_url(&scene, AWS_DYNAMODB_SEARCH, NULL,
+              "https://search-dynamodb.eu-west-1.amazonaws.com/");
+    set_switches(false, true);
+    check_url(&scene, AWS_DYNAMODB_SEARCH, "123456789012",
+              "https://123456789012.search-ddb.eu-west-1.api.aws/");
+    check_url(&scene, AWS_DYNAMODB_SEARCH, NULL, "https://search-dynamodb.eu-west-1.api.aws/");
+    set_switches(true, true);
+    check_url(&scene, AWS_DYNAMODB_SEARCH, "1", "https://search-dynamodb-fips.eu-west-1.api.aws/");
+    set_switches(true, false);
+    check_url(&scene, AWS_DYNAMODB_SEARCH, "1",
+              "https://search-dynamodb-fips.eu-west-1.amazonaws.com/");
+    setenv("AWS_REGION", "us-gov-west-1", 1);
+    check_url(&scene, AWS_DYNAMODB_SEARCH, "1",
+              "https://search-dynamodb.us-gov-west-1.amazonaws.com/");
+    set_switches(false, false);
+    setenv("AWS_REGION", "local", 1);
+    check_url(&scene, AWS_DYNAMODB_SEARCH, "1", "http://localhost:8000/");
+    setenv("AWS_REGION", "eu-west-1", 1);
+    setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://one:1", 1); /* for both */
+    check_url(&scene, AWS_DYNAMODB_SEARCH, "1", "http://one:1/");
+    setenv("AWS_ENDPOINT_URL_DYNAMODB", "ftp://one", 1);
+    check_refused(&scene, AWS_DYNAMODB_SEARCH, NULL, "no endpoint");
+    unsetenv("AWS_ENDPOINT_URL_DYNAMODB");
+}
+
 static void accounts_that_are_required(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
@@ -432,6 +463,7 @@ static void settings_of_retries_and_certificates(void)
 }
 
 static const struct check_test tests[] = {
+    {"hosts of searches", hosts_of_searches},
     {"hosts of every partition", hosts_of_every_partition},
     {"regions belong to partitions by how they are made",
      regions_belong_to_partitions_by_how_they_are_made},

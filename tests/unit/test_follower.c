@@ -255,6 +255,7 @@ static void empty_pages_are_no_end(void)
     scene.fake.page_size = 1;
     for (unsigned i = 1; i <= 10; i++)
         fake_stream_write(&scene.fake, shard, 1, i);
+    pass(&scene, 60000);
     follow(&scene, FOLLOW_OLDEST);
     pass(&scene, 30000);
     CHECK_INT(scene.count, 10);
@@ -287,6 +288,67 @@ static void expired_iterators_are_replaced(void)
     }
 }
 
+/* The service may search only a part of the shard for one request. */
+static void an_empty_page_before_old_changes_proves_nothing(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    fake_stream_write(&scene.fake, shard, 1, 1);
+    pass(&scene, 60000);
+    scene.fake.empty_each = 1;
+    follow(&scene, FOLLOW_OLDEST);
+    pass(&scene, 400);
+    CHECK(scene.fake.polls >= 1 && scene.fake.polls < 3 && scene.count == 0);
+    CHECK_INT(scene.covered, 0);
+    scene.fake.empty_each = 0;
+    pass(&scene, 2000);
+    CHECK_INT(scene.count, 1);
+    CHECK_INT(scene.covered, 1);
+    close_scene(&scene);
+}
+
+static void a_shard_that_a_description_lacks_is_not_read_again(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    follow(&scene, FOLLOW_OLDEST);
+    fake_stream_write(&scene.fake, shard, 1, 1);
+    fake_stream_split(&scene.fake, shard);
+    fake_stream_write(&scene.fake, shard, 1, 2);
+    pass(&scene, 5000);
+    scene.fake.hidden = &shard;
+    pass(&scene, 3600 * 1000);
+    scene.fake.hidden = NULL;
+    pass(&scene, 200 * 1000);
+    CHECK_INT(scene.count, 2);
+    CHECK(scene.in_order);
+    close_scene(&scene);
+}
+
+/* More than eight requests would have to be under way all the time. */
+static void no_shard_waits_for_ever(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    scene.fake.delay_ms = 100;
+    for (unsigned i = 0; i < 100; i++)
+        fake_stream_add_shard(&scene.fake, -1);
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 8000);
+    CHECK_INT(scene.covered, 1);
+    for (unsigned v = 1; v <= 20; v++) {
+        for (unsigned k = 0; k < KEYS; k++)
+            fake_stream_write(&scene.fake, (int)k, k, v);
+        pass(&scene, 500);
+        CHECK(follower_stats(scene.follower).lag_ms < 5000);
+    }
+    pass(&scene, 4000);
+    CHECK_INT(scene.count, 20 * KEYS);
+    close_scene(&scene);
+}
+
 static void trimmed_changes_are_a_gap(void)
 {
     struct scene scene;
@@ -305,6 +367,26 @@ static void trimmed_changes_are_a_gap(void)
     CHECK_INT(scene.covered, 2);
     CHECK_INT(scene.count, 4);
     CHECK_INT(scene.latest[1], 10);
+    close_scene(&scene);
+}
+
+static void a_latest_place_that_is_refused_is_no_gap(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    fake_stream_write(&scene.fake, shard, 9, 1);
+    pass(&scene, 3600 * 1000);
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 1000);
+    error_set(&scene.fake.error, ERROR_NO_STREAM, "trimmed");
+    memcpy(scene.fake.error.code, "TrimmedDataAccessException", 27);
+    scene.fake.fail_at = scene.fake.responses + 1;
+    fake_stream_write(&scene.fake, shard, 1, 1);
+    pass(&scene, 2000);
+    CHECK_INT(scene.gaps, 0);
+    CHECK_INT(scene.count, 1);
+    CHECK_INT(scene.latest[1], 1);
     close_scene(&scene);
 }
 
@@ -550,6 +632,8 @@ static void live_a_step(struct life *life)
         scene->fake.children_come_ms = draw(life, 5000);
     if (lot == 5)
         scene->fake.page_size = 1 + draw(life, 20);
+    if (lot == 6)
+        scene->fake.empty_each = draw(life, 4) * 2;
     for (unsigned i = draw(life, 6); i > 0; i--) {
         unsigned k = draw(life, KEYS);
         fake_stream_write(&scene->fake, 0, k, ++life->written[k]);
@@ -571,6 +655,8 @@ static void live(struct life *life, uint64_t seed)
     for (unsigned step = 0; step < 400; step++)
         live_a_step(life);
     scene->fake.fail_at = 0;
+    scene->fake.empty_each = 0;
+    scene->fake.page_size = 0;
     pass(scene, 60000);
     CHECK(scene->in_order);
     CHECK_INT(scene->gaps + scene->ends, 0);
@@ -636,7 +722,13 @@ static const struct check_test tests[] = {
      an_open_shard_that_states_its_end_is_followed},
     {"empty pages are no end", empty_pages_are_no_end},
     {"expired iterators are replaced", expired_iterators_are_replaced},
+    {"an empty page before old changes proves nothing",
+     an_empty_page_before_old_changes_proves_nothing},
+    {"a shard that a description lacks is not read again",
+     a_shard_that_a_description_lacks_is_not_read_again},
+    {"no shard waits for ever", no_shard_waits_for_ever},
     {"trimmed changes are a gap", trimmed_changes_are_a_gap},
+    {"a latest place that is refused is no gap", a_latest_place_that_is_refused_is_no_gap},
     {"trouble is reported and overcome", trouble_is_reported_and_overcome},
     {"a failure at each response", a_failure_at_each_response},
     {"a refusal ends the follower", a_refusal_ends_the_follower},

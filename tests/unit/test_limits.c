@@ -17,7 +17,7 @@ struct scene {
 static void open_scene(struct scene *scene, double a_second, double a_process)
 {
     virtual_clock_init(&scene->clock, 0);
-    scene->limits = limits_new(&scene->clock.clock, a_second, a_process);
+    scene->limits = limits_new(&scene->clock.clock, a_second, a_process, 0);
     CHECK(scene->limits);
 }
 
@@ -439,7 +439,82 @@ static void without_limits_nothing_is_refused_or_told(void)
     close_scene(&scene);
 }
 
+static void check_search(struct limits_group *group, enum error_kind kind)
+{
+    struct error err = {0};
+    CHECK(limits_allow_search(group, &err) == (kind == ERROR_NONE));
+    CHECK_INT(err.kind, kind);
+    if (kind != ERROR_NONE)
+        limits_note_refusal(group);
+}
+
+static void searches_have_the_bytes_of_the_rcu(void)
+{
+    struct scene scene;
+    open_scene(&scene, 1, 2);
+    struct limits_group *one = join(&scene, 7, 1), *other = join(&scene, 8, 1);
+    check_search(one, ERROR_NONE);
+    limits_charge_search(one, 3000);
+    check_search(one, ERROR_NONE);
+    limits_charge_search(one, 1024);
+    check_search(one, ERROR_TOO_FAST);
+    check_search(other, ERROR_TOO_FAST);
+    check_left(one, 1); /* no RCU is consumed */
+    virtual_clock_pass(&scene.clock, 1000);
+    check_search(one, ERROR_NONE);
+    limits_charge_search(one, 4096);
+    virtual_clock_pass(&scene.clock, 1000);
+    check_search(one, ERROR_SPENT);
+    check_search(other, ERROR_NONE);
+    CHECK_INT(limits_stats(scene.limits).refused_by_second, 2);
+    CHECK_INT(limits_stats(scene.limits).refused_by_process, 1);
+    limits_leave(one);
+    limits_leave(other);
+    close_scene(&scene);
+}
+
+static void searches_under_way_count(void)
+{
+    struct scene scene;
+    virtual_clock_init(&scene.clock, 0);
+    scene.limits = limits_new(&scene.clock.clock, 0, 0, 2048);
+    CHECK(scene.limits);
+    struct limits_group *one = join(&scene, 7, 1), *other = join(&scene, 8, 1);
+    check_search(one, ERROR_NONE);
+    check_search(other, ERROR_NONE);
+    check_search(one, ERROR_TOO_FAST);
+    limits_charge_search(one, 0); /* it failed */
+    check_search(other, ERROR_NONE);
+    virtual_clock_pass(&scene.clock, 1000);
+    check_search(one, ERROR_NONE);
+    limits_leave(one);
+    limits_leave(other);
+    close_scene(&scene);
+}
+
+static void searches_have_a_limit_of_their_own(void)
+{
+    struct scene scene;
+    virtual_clock_init(&scene.clock, 0);
+    scene.limits = limits_new(&scene.clock.clock, 0, 0, 2048);
+    CHECK(scene.limits);
+    struct limits_group *one = join(&scene, 7, 1);
+    check_search(one, ERROR_NONE);
+    limits_charge_search(one, 100000); /* known afterwards; at most two seconds are owed */
+    check_search(one, ERROR_TOO_FAST);
+    virtual_clock_pass(&scene.clock, 2000);
+    check_search(one, ERROR_TOO_FAST);
+    virtual_clock_pass(&scene.clock, 1000);
+    check_search(one, ERROR_NONE);
+    CHECK(isinf(limits_left(one)));
+    limits_leave(one);
+    close_scene(&scene);
+}
+
 static const struct check_test tests[] = {
+    {"searches have the bytes of the RCU", searches_have_the_bytes_of_the_rcu},
+    {"searches have a limit of their own", searches_have_a_limit_of_their_own},
+    {"searches under way count", searches_under_way_count},
     {"a group may read so much in all", a_group_may_read_so_much_in_all},
     {"a request is held while others may take what is left",
      a_request_is_held_while_others_may_take_what_is_left},

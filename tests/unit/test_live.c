@@ -269,6 +269,7 @@ static void no_result_from_before_a_gap_is_used(void)
     for (unsigned i = 0; i < 100; i++)
         live_service_write(&scene.service, 2);
     live_scene_settle(&scene);
+    live_service_write(&scene.service, 2);
     live_scene_pass(&scene, 500 * 1000);
     live_scene_read(&scene, 1, 1, false);
     scene.service.stream.page_size = 1;
@@ -324,6 +325,25 @@ static void polling_stops_while_nobody_reads(void)
     live_scene_read(&scene, 1, 1, false);
     CHECK_INT(scene.versions[0], 1);
     live_scene_pass(&scene, 3000);
+    CHECK_TEXT(live_scene_present(&scene).state, "live");
+    live_scene_close(&scene);
+}
+
+/* Else readers would repeat each Read after a moment. */
+static void without_room_results_are_used_for_their_ttl(void)
+{
+    struct live_scene scene;
+    live_scene_open_within(&scene, 1, 2000);
+    for (unsigned k = 0; k < KEYS; k++)
+        live_service_write(&scene.service, k);
+    live_scene_settle(&scene);
+    CHECK_INT(source_ttl_ms(scene.source, "T", 10000), SOURCE_REUSE_MS);
+    live_scene_read(&scene, 0, KEYS, false);
+    CHECK_INT(source_ttl_ms(scene.source, "T", 10000), 10000);
+    CHECK_TEXT(live_scene_present(&scene).state, "full");
+    CHECK_HAS(live_scene_present(&scene).why, "--cache-size");
+    live_scene_pass(&scene, 61000);
+    CHECK_INT(source_ttl_ms(scene.source, "T", 10000), SOURCE_REUSE_MS);
     CHECK_TEXT(live_scene_present(&scene).state, "live");
     live_scene_close(&scene);
 }
@@ -445,6 +465,7 @@ static const struct check_test tests[] = {
     {"no result from before a gap is used", no_result_from_before_a_gap_is_used},
     {"a table without a stream is read as ever", a_table_without_a_stream_is_read_as_ever},
     {"polling stops while nobody reads", polling_stops_while_nobody_reads},
+    {"without room results are used for their ttl", without_room_results_are_used_for_their_ttl},
     {"a failed read stores nothing", a_failed_read_stores_nothing},
     {"what is stored can be forgotten", what_is_stored_can_be_forgotten},
     {"no read is older than the lag", no_read_is_older_than_the_lag},

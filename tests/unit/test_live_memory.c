@@ -104,6 +104,7 @@ enum shape {
     OF_INDEX,       /* g */
     OF_INDEX_RANGE, /* s >= 3, descending */
     OF_KEYS,        /* g, by the index of keys */
+    OF_KEYS_FILTER, /* the same, where v > 5: the index does not have v */
     OF_COUNT,
     OF_COLUMNS, /* the attribute v alone */
     SHAPES,
@@ -127,7 +128,8 @@ static struct read *make_read(enum shape shape, unsigned of)
     static const struct value none = {VALUE_S, {"", 0}};
     char partition[8];
     bool of_index = shape == OF_INDEX || shape == OF_INDEX_RANGE;
-    struct read *read = read_new(READ_QUERY, "T", of_index ? "I" : shape == OF_KEYS ? "K" : NULL);
+    bool of_keys = shape == OF_KEYS || shape == OF_KEYS_FILTER;
+    struct read *read = read_new(READ_QUERY, "T", of_index ? "I" : of_keys ? "K" : NULL);
     CHECK(read);
     snprintf(partition, sizeof partition, "%c%u", read->index ? 'g' : 'p', of);
     add_where(read, read->index ? "g" : "pk", COND_EQ, text_value(partition), none);
@@ -139,7 +141,7 @@ static struct read *make_read(enum shape shape, unsigned of)
         add_where(read, "sk", COND_BETWEEN, text_value("s05"), text_value("s25"));
     if (shape == OF_INDEX_RANGE)
         add_where(read, "s", COND_GE, number_value("3"), none);
-    if (shape == OF_FILTER)
+    if (shape == OF_FILTER || shape == OF_KEYS_FILTER)
         read_add_filter(read, &(struct cond){.attribute = SPAN_LITERAL("v"),
                                              .op = COND_GT,
                                              .value = number_value("5")});
@@ -184,7 +186,8 @@ static size_t answer(const struct scene *scene, const struct read *read, size_t 
         if (!scene->things[i].exists)
             continue;
         CHECK(json_parse(&doc, span_text(scene->things[i].text), JSON_STRICT, NULL));
-        if (!admits(read, json_root(&doc)))
+        bool has_filtered = !read->index || strcmp(read->index, "K") != 0 || !read->filter_count;
+        if (!has_filtered || !admits(read, json_root(&doc)))
             continue;
         size_t at = count++;
         for (; at > 0 && compare(scene, read, out[at - 1], i) > 0; at--)

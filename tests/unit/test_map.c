@@ -274,7 +274,7 @@ static void test_unknown_member_of_an_environment(void)
 {
     check_environment("\"p\":{\"perfix\":\"p-\"}",
                       "map.json:2: an environment has no member \"perfix\"; it may have: prefix, "
-                      "profile, region, endpoint, snapshot, snapshots");
+                      "profile, region, endpoint, snapshot, snapshots, live");
 }
 
 static void test_the_same_environment_twice(void)
@@ -1290,13 +1290,16 @@ static void test_segments_are_names(void)
         RECORDS PATHS("{a}D/", ""),
         "map.json:3: after a parameter the text of a segment can't begin with one of 0-9 or A-F");
     check_table(RECORDS PATHS("{a}@info/", ""),
-                "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, "
+                "map.json:3: a path can't end in @, @typed, @info, @links, @history, @similar, "
+                "@jsonl, @csv, @table, "
                 "@count, @summary or @sqlite, which are companions of an item or of a listing");
     check_table(RECORDS PATHS("{a}@count/", ""),
-                "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, "
+                "map.json:3: a path can't end in @, @typed, @info, @links, @history, @similar, "
+                "@jsonl, @csv, @table, "
                 "@count, @summary or @sqlite, which are companions of an item or of a listing");
     check_table(RECORDS PATHS("{a}@/", ""),
-                "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, "
+                "map.json:3: a path can't end in @, @typed, @info, @links, @history, @similar, "
+                "@jsonl, @csv, @table, "
                 "@count, @summary or @sqlite, which are companions of an item or of a listing");
 }
 

@@ -241,8 +241,8 @@ static void tell_together(struct scene *scene, struct together_item *items, size
         struct tree_file file;
         if (!items[i].record)
             buf_printf(&told->bytes, "%s\n", items[i].why.text);
-        else if (file_make(&scene->tree, items[i].place, items[i].record, -1, NULL, &bytes, &file,
-                           &told->err))
+        else if (file_make(&scene->tree, items[i].place, items[i].record,
+                           &(struct tree_found){.units = -1}, NULL, &bytes, &file, &told->err))
             buf_add_span(&told->bytes, file.bytes);
     }
 }

@@ -33,6 +33,7 @@ struct scene {
     int changes; /* after each page as many items come or go, by SEED */
     unsigned seed;
     unsigned requests;
+    uint64_t throttled;
     double capacity;
     int64_t began_ms, oldest_ms;
     size_t scanned;
@@ -215,6 +216,9 @@ static void take(void *arg, const struct page *page, const struct error *err)
     }
     for (size_t i = 0; i < page->item_count; i++)
         note_item(scene, page->items[i]);
+    uint64_t throttled;
+    if (throttles_at(page->throttled, 0, &throttled))
+        scene->throttled += throttled;
     scene->requests += page->requests;
     scene->scanned += page->scanned ? page->scanned : page->item_count;
     scene->capacity += page->capacity > 0 ? page->capacity : 0;
@@ -273,6 +277,38 @@ static void a_long_slow_query_is_read_in_ranges(void)
     CHECK_INT(scene.fake.most_open, 3);
     CHECK(scene.fake.most_held <= 3); /* pages in memory */
     CHECK_INT(scene.scanned, 300);
+    close_scene(&scene);
+}
+
+/* Also of pages that were read for another part, and of the request for the last key. */
+static void each_throttled_request_is_counted_once(void)
+{
+    struct scene scene;
+    struct throttle hot;
+    CLEAN_UP(throttles_clean_up) struct throttles *throttled = NULL;
+    throttle_init(&hot, span_text("Hot"), span_text(""));
+    throttles_add(&throttled, &hot, 1);
+    open_scene(&scene, 300);
+    scene.fake.throttled = throttled;
+    read_query(&scene, true);
+    check_all_came(&scene);
+    CHECK_INT(begun(&scene), 1);
+    CHECK_INT(scene.throttled, scene.requests);
+    close_scene(&scene);
+}
+
+/* A failed request that is not repeated is counted, too. */
+static void a_throttled_optional_request_is_counted(void)
+{
+    struct scene scene;
+    open_scene(&scene, 300);
+    error_set(&scene.fake.error, ERROR_THROTTLED, "throttled");
+    throttle_init(&scene.fake.error.throttles[0], span_text("Hot"), span_text(""));
+    scene.fake.error.throttle_count = 1;
+    scene.fake.fail_optional_at = 3;
+    read_query(&scene, true);
+    CHECK(scene.over && scene.err.kind == ERROR_NONE);
+    CHECK_INT(scene.throttled, 1);
     close_scene(&scene);
 }
 
@@ -620,6 +656,8 @@ static void a_scale_has_its_cuts_in_order(void)
 
 static const struct check_test tests[] = {
     {"a long slow query is read in ranges", a_long_slow_query_is_read_in_ranges},
+    {"each throttled request is counted once", each_throttled_request_is_counted_once},
+    {"a throttled optional request is counted", a_throttled_optional_request_is_counted},
     {"a fast query is read page by page", a_fast_query_is_read_page_by_page},
     {"a short query is read page by page", a_short_query_is_read_page_by_page},
     {"a reader that may stop gets page by page", a_reader_that_may_stop_gets_page_by_page},

@@ -221,6 +221,20 @@ static void what_is_said_of_a_table_is_asked_by_its_name(void)
                   "\"arn\"}");
 }
 
+static struct read *exports_of(const char *arn)
+{
+    struct read *read = read_new(READ_EXPORTS, "t", NULL);
+    read_set_table_arn(read, arn);
+    return read;
+}
+
+static void exports_are_listed_by_the_arn_of_the_table(void)
+{
+    check_body(exports_of("arn:t"), "{\"TableArn\":\"arn:t\"}");
+    check_body_at(exports_of("arn:t"), SPAN_LITERAL("\"next\""),
+                  "{\"TableArn\":\"arn:t\",\"NextToken\":\"next\"}");
+}
+
 static void a_segment_of_a_table_is_scanned_for_keys(void)
 {
     struct read *read = read_new(READ_SCAN, "t", NULL);
@@ -283,11 +297,49 @@ static void the_set_of_operations_is_closed(void)
     CHECK_TEXT(dynamo_op_name(DYNAMO_LIST_BACKUPS), "ListBackups");
     CHECK_TEXT(dynamo_op_name(DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS), "DescribeContinuousBackups");
     CHECK_TEXT(dynamo_op_name(DYNAMO_SCAN), "Scan");
+    CHECK_TEXT(dynamo_op_name(DYNAMO_SEARCH_VECTORS), "SearchVectors");
     CHECK_TEXT(dynamo_op_name(DYNAMO_DESCRIBE_STREAM), "DescribeStream");
     CHECK_TEXT(dynamo_op_name(DYNAMO_GET_SHARD_ITERATOR), "GetShardIterator");
     CHECK_TEXT(dynamo_op_name(DYNAMO_GET_RECORDS), "GetRecords");
     CHECK_TEXT(dynamo_op_name(DYNAMO_TRANSACT_GET_ITEMS), "TransactGetItems");
-    CHECK_INT(DYNAMO_OPS, 13);
+    CHECK_TEXT(dynamo_op_name(DYNAMO_LIST_EXPORTS), "ListExports");
+    CHECK_INT(DYNAMO_OPS, 15);
+}
+
+static struct read *search(void)
+{
+    struct read *read = read_new(READ_SIMILAR, "t", "vectors");
+    struct cond where = cond("lang", COND_EQ, "en");
+    read_add_attribute(read, SPAN_LITERAL("pk"));
+    read_add_where(read, &where);
+    read->limit = 7;
+    read_set_vector(read, SPAN_LITERAL("v"), SPAN_LITERAL("[{\"N\":\"1\"},{\"N\":\"-0.5\"}]"));
+    return read;
+}
+
+static void a_search_has_its_vector_as_the_item_has_it(void)
+{
+    check_body(search(),
+               "{\"TableName\":\"t\",\"IndexName\":\"vectors\","
+               "\"SearchVector\":[{\"N\":\"1\"},{\"N\":\"-0.5\"}],\"TopK\":7,"
+               "\"SearchConditionExpression\":\"#n0 = :v0\",\"ProjectionExpression\":\"#n1, #n0\","
+               "\"ExpressionAttributeNames\":{\"#n0\":\"lang\",\"#n1\":\"pk\"},"
+               "\"ExpressionAttributeValues\":{\":v0\":{\"S\":\"en\"}},"
+               "\"ReturnConsumedCapacity\":\"TOTAL\"}");
+}
+
+static void searches_of_other_vectors_are_other_reads(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf one = {0}, same = {0}, other = {0};
+    struct read *read = search(), *copy = read_copy(read, NULL);
+    read_identity(read, &one);
+    read_identity(copy, &same);
+    read_set_vector(copy, SPAN_LITERAL("v"), SPAN_LITERAL("[{\"N\":\"1\"},{\"N\":\"0.5\"}]"));
+    read_identity(copy, &other);
+    CHECK(span_equal(buf_span(&one), buf_span(&same)));
+    CHECK(!span_equal(buf_span(&one), buf_span(&other)));
+    read_destroy(copy);
+    read_destroy(read);
 }
 
 static struct read *part(const char *table, const char *pk)
@@ -327,6 +379,8 @@ static void what_is_only_counted_does_not_come(void)
 }
 
 static const struct check_test tests[] = {
+    {"a search has its vector as the item has it", a_search_has_its_vector_as_the_item_has_it},
+    {"searches of other vectors are other Reads", searches_of_other_vectors_are_other_reads},
     {"what is only counted does not come", what_is_only_counted_does_not_come},
     {"one key is GetItem", one_key_is_get_item},
     {"a key may be one number", a_key_may_be_one_number},
@@ -344,6 +398,7 @@ static const struct check_test tests[] = {
      consistency_is_asked_wherever_the_read_says_so},
     {"tables are listed and described", tables_are_listed_and_described},
     {"what is said of a table is asked by its name", what_is_said_of_a_table_is_asked_by_its_name},
+    {"exports are listed by the ARN of the table", exports_are_listed_by_the_arn_of_the_table},
     {"a segment of a table is scanned for keys", a_segment_of_a_table_is_scanned_for_keys},
     {"each page of a sample has its limit", each_page_of_a_sample_has_its_limit},
     {"a stream is read by its arn, and shards by iterators",

@@ -479,7 +479,7 @@ static void files_that_are_no_valid_snapshot_are_refused(void)
 
 static void what_a_snapshot_does_not_have_is_an_error_of_its_own(void)
 {
-    static const enum read_kind kinds[] = {READ_EXPIRY, READ_BACKUPS, READ_RECOVERY};
+    static const enum read_kind kinds[] = {READ_EXPIRY, READ_BACKUPS, READ_RECOVERY, READ_EXPORTS};
     struct scene scene;
     struct error err = {0};
     scene_write(&scene);

@@ -209,6 +209,29 @@ static void test_a_prefix_includes_its_end(void)
     }
 }
 
+static void test_a_prefix_begins_with_its_first_millisecond(void)
+{
+    static const struct {
+        const char *text, *begin;
+    } rows[] = {
+        {"2026", "2026-01-01T00:00:00Z"},
+        {"2026-11", "2026-11-01T00:00:00Z"},
+        {"2026-11-02", "2026-11-02T00:00:00Z"},
+        {"2026-11-02T06", "2026-11-02T06:00:00Z"},
+        {"2026-11-02 06:05", "2026-11-02T06:05:00Z"},
+        {"2026-11-02T06:05+02:00", "2026-11-02T04:05:00Z"},
+        {"2026-11-02T06:05:04.12Z", "2026-11-02T06:05:04.120Z"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEAN_UP(buf_clean_up) struct buf begin = {0};
+        struct instant first = instant_parse_first(span_text(rows[i].text));
+        CHECK(first.known);
+        instant_write_exact(&begin, first.ms);
+        CHECK_TEXT(buf_text(&begin), rows[i].begin);
+    }
+    CHECK(!instant_parse_first(SPAN_LITERAL("soon")).known);
+}
+
 static void test_a_part_of_a_field_is_no_prefix(void)
 {
     static const char *const texts[] = {"",
@@ -247,6 +270,7 @@ static void test_a_part_of_a_field_is_no_prefix(void)
 
 static const struct check_test tests[] = {
     {"a_prefix_includes_its_end", test_a_prefix_includes_its_end},
+    {"a_prefix_begins_with_its_first_millisecond", test_a_prefix_begins_with_its_first_millisecond},
     {"a_part_of_a_field_is_no_prefix", test_a_part_of_a_field_is_no_prefix},
     {"iso_with_zulu", test_iso_with_zulu},
     {"iso_with_fractions", test_iso_with_fractions},

@@ -15,7 +15,7 @@ static const char everything[] =
     "{ '$schema': '../map.schema.json',\n"
     "  'environments': {\n"
     "    'prod': { 'prefix': 'prod-', 'profile': 'p', 'region': 'r', 'endpoint': 'http://h:1' },\n"
-    "    'dev-{branch}': { 'prefix': 'dev-{branch}-', 'snapshots': 'past' },"
+    "    'dev-{branch}': { 'prefix': 'dev-{branch}-', 'snapshots': 'past', 'live': true },"
     " 'bare': {}, 'past': { 'snapshot': '/s.ddb' } },\n"
     "  'tables': { 'plain': { 'table': 'Plain', 'records': { 'r': { 'id': '{id}' } },"
     " 'paths': {} }, 't': {\n"

@@ -84,10 +84,10 @@ static void diff_take_text(struct diff_fetch *fetch, struct span text, const str
     loop_stop(fetch->app->loop);
 }
 
-static void diff_take_item(void *arg, struct record *record, double found_units,
+static void diff_take_item(void *arg, struct record *record, const struct tree_found *found,
                            int64_t ttl_left_ms, const struct error *err)
 {
-    (void)found_units, (void)ttl_left_ms;
+    (void)found, (void)ttl_left_ms;
     diff_take_text(arg, record ? record_typed(record) : span_text(""), err);
 }
 
@@ -298,12 +298,13 @@ static void diff_compare_task(struct diff_work *work, const struct diff_task *ta
 static bool diff_take_together(struct diff_fetch *fetch, struct together_item *item, bool as_item)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
+    static const struct tree_found unknown = {.units = -1};
     struct tree_file file;
     const struct tree *tree = &fetch->app->tree;
     if (item->record && as_item)
-        diff_take_item(fetch, item->record, -1, 0, NULL);
+        diff_take_item(fetch, item->record, &unknown, 0, NULL);
     else if (item->record &&
-             file_make(tree, item->place, item->record, -1, NULL, &bytes, &file, &fetch->why))
+             file_make(tree, item->place, item->record, &unknown, NULL, &bytes, &file, &fetch->why))
         diff_take_file(fetch, &file, NULL);
     else if (!item->record)
         fetch->why = item->why;

@@ -1,0 +1,261 @@
+#include "fs/cli/tail_items.h"
+
+#include <stdlib.h>
+
+#include "core/base/list.h"
+#include "core/base/loop.h"
+#include "core/plan/item_match.h"
+
+/* More would mean that the table changes faster than its items can be read. */
+enum { TAIL_ITEMS_BYTES = 64 << 20 };
+
+/* After a failed request, beside the retries of the source. */
+enum { TAIL_ITEMS_AGAIN_MS = 2000 };
+
+/* One change that waits. */
+struct tail_item {
+    struct list_node node;
+    struct buf record, shard; /* owned copies */
+    struct json_doc doc;      /* of RECORD */
+    struct change change;     /* in RECORD and SHARD */
+    struct arena arena;       /* owns the values of KEY */
+    struct key key;           /* of a wanted item */
+    bool is_wanted;           /* its item has not been read */
+    bool is_asked;            /* it is part of the request under way */
+    bool was_read;
+    struct buf text;      /* owned: the item; empty: it did not exist */
+    struct json_doc item; /* of TEXT */
+};
+
+struct tail_items {
+    struct tail_items_options options;
+    struct list waiting; /* of struct tail_item, owned */
+    size_t bytes;        /* of all records */
+    struct read *read;   /* owned: the request under way; NULL: none */
+    struct source_call *call;
+    struct loop_timer *timer; /* continues; NULL: none is needed */
+    bool has_failed;
+    bool *gone; /* set by destroy, while a function of OPS runs */
+};
+
+static void tail_items_continue(void *arg);
+
+static void tail_item_free(struct tail_items *items, struct tail_item *item)
+{
+    list_remove(&item->node);
+    items->bytes -= item->record.size;
+    json_clean_up(&item->doc);
+    json_clean_up(&item->item);
+    buf_clean_up_secret(&item->record);
+    buf_clean_up_secret(&item->text);
+    buf_clean_up(&item->shard);
+    arena_clean_up(&item->arena);
+    free(item);
+}
+
+struct tail_items *tail_items_new(const struct tail_items_options *options)
+{
+    struct tail_items *items = calloc(1, sizeof *items);
+    if (!items)
+        return NULL;
+    items->options = *options;
+    source_ref(options->source);
+    return items;
+}
+
+static void tail_items_end_call(struct tail_items *items)
+{
+    source_end(items->call);
+    read_destroy(items->read);
+    items->call = NULL;
+    items->read = NULL;
+}
+
+void tail_items_destroy(struct tail_items *items)
+{
+    if (!items)
+        return;
+    if (items->gone)
+        *items->gone = true;
+    tail_items_end_call(items);
+    loop_remove_timer(items->timer);
+    LIST_EACH_SAFE (struct tail_item, each, &items->waiting, node)
+        tail_item_free(items, each);
+    source_unref(items->options.source);
+    free(items);
+}
+
+bool tail_items_are_empty(const struct tail_items *items)
+{
+    return list_is_empty(&items->waiting);
+}
+
+/* Without memory for a timer nothing would ever continue. */
+static void tail_items_continue_in(struct tail_items *items, int64_t delay_ms)
+{
+    struct error why;
+    if (!items->timer)
+        items->timer = loop_add_timer(items->options.loop, delay_ms, tail_items_continue, items);
+    if (items->timer || items->has_failed)
+        return;
+    items->has_failed = true;
+    error_no_memory(&why);
+    items->options.ops->fail(items->options.arg, &why);
+}
+
+/* False when memory ran out, or the record is not a change. */
+static bool tail_item_fill(const struct tail_items *items, struct tail_item *item,
+                           const struct change *change, bool is_wanted)
+{
+    struct error ignored;
+    buf_add_span(&item->record, json_raw(change->record));
+    buf_add_span(&item->shard, change->shard);
+    if (item->record.failed || item->shard.failed ||
+        !json_parse(&item->doc, buf_span(&item->record), JSON_STRICT, NULL) ||
+        !change_read(json_root(&item->doc), &item->change, &ignored))
+        return false;
+    item->change.shard = buf_span(&item->shard);
+    item->is_wanted = is_wanted;
+    return !is_wanted ||
+           item_match_key(items->options.table, item->change.keys, &item->arena, &item->key);
+}
+
+void tail_items_add(struct tail_items *items, const struct change *change, bool is_wanted)
+{
+    struct error why;
+    struct tail_item *item = items->has_failed ? NULL : calloc(1, sizeof *item);
+    if (items->has_failed)
+        return;
+    bool ok = item && tail_item_fill(items, item, change, is_wanted);
+    if (item) {
+        items->bytes += item->record.size;
+        list_append(&items->waiting, &item->node);
+    }
+    if (ok && items->bytes <= TAIL_ITEMS_BYTES) {
+        tail_items_continue_in(items, 0);
+        return;
+    }
+    items->has_failed = true;
+    error_no_memory(&why);
+    if (ok)
+        error_set(&why, ERROR_TOO_LARGE,
+                  "changes come faster than their items can be read: %d MB of them wait; name a "
+                  "smaller part of the table, or follow without --fetch",
+                  TAIL_ITEMS_BYTES >> 20);
+    items->options.ops->fail(items->options.arg, &why);
+}
+
+/* Each item that ITEM is the answer for. False when memory ran out, or ITEM is no item. */
+static bool tail_items_take_item(struct tail_items *items, struct json item)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct key key;
+    if (!item_match_key(items->options.table, item, &arena, &key))
+        return false;
+    LIST_EACH (struct tail_item, each, &items->waiting, node) {
+        if (!each->is_asked || each->text.size > 0 || key_compare(&each->key, &key) != 0)
+            continue;
+        buf_add_span(&each->text, json_raw(item));
+        if (each->text.failed || !json_parse(&each->item, buf_span(&each->text), JSON_STRICT, NULL))
+            return false;
+    }
+    return true;
+}
+
+/* The request has ended; with WHY it is repeated later, or nothing goes on. */
+static void tail_items_end_request(struct tail_items *items, const struct error *why)
+{
+    bool repeats = why && strcmp(error_fixable_by(why->kind), "retry") == 0;
+    struct error copy;
+    if (why)
+        copy = *why;
+    tail_items_end_call(items);
+    LIST_EACH (struct tail_item, each, &items->waiting, node) {
+        each->was_read = each->was_read || (each->is_asked && !why);
+        each->is_wanted = each->is_wanted && !each->was_read;
+        each->is_asked = false;
+    }
+    if (repeats)
+        items->options.ops->trouble(items->options.arg, &copy);
+    if (why && !repeats) {
+        items->has_failed = true;
+        items->options.ops->fail(items->options.arg, &copy);
+        return;
+    }
+    tail_items_continue_in(items, why ? TAIL_ITEMS_AGAIN_MS : 0);
+}
+
+static void tail_items_take_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct tail_items *items = arg;
+    struct error why;
+    if (err) {
+        tail_items_end_request(items, err);
+        return;
+    }
+    for (size_t i = 0; i < page->item_count; i++)
+        if (!tail_items_take_item(items, page->items[i])) {
+            error_set(&why, ERROR_BAD_ANSWER,
+                      "an item of table %s is not understood, or memory ran out",
+                      items->options.table_name);
+            tail_items_end_request(items, &why);
+            return;
+        }
+    if (page->more)
+        source_more(items->call);
+    else
+        tail_items_end_request(items, NULL);
+}
+
+static bool tail_items_has_key(const struct read *read, const struct key *key)
+{
+    for (size_t i = 0; i < read->key_count; i++)
+        if (key_compare(&read->keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+/* Requests the first items that are wanted. */
+static void tail_items_request(struct tail_items *items)
+{
+    struct error why;
+    items->read = read_new(READ_ITEMS, items->options.table_name, NULL);
+    for (struct tail_item *each = LIST_FIRST(&items->waiting, struct tail_item, node);
+         items->read && each && items->read->key_count < READ_MAX_KEYS;
+         each = LIST_NEXT(each, struct tail_item, node)) {
+        if (!each->is_wanted)
+            continue;
+        each->is_asked = true;
+        if (!tail_items_has_key(items->read, &each->key))
+            read_add_key(items->read, &each->key);
+    }
+    if (items->read && !read_failed(items->read))
+        items->call =
+            source_start(items->options.source, items->read, NULL, tail_items_take_page, items);
+    if (items->call)
+        return;
+    error_no_memory(&why);
+    tail_items_end_request(items, &why);
+}
+
+/* Delivers changes from the front on, up to the first whose item has not been read. */
+static void tail_items_continue(void *arg)
+{
+    struct tail_items *items = arg;
+    bool gone = false;
+    struct tail_item *first;
+    items->timer = NULL;
+    while ((first = LIST_FIRST(&items->waiting, struct tail_item, node)) && !first->is_wanted) {
+        struct json item = {0};
+        if (first->text.size > 0)
+            item = json_root(&first->item);
+        items->gone = &gone;
+        items->options.ops->deliver(items->options.arg, &first->change, item, first->was_read);
+        if (gone)
+            return;
+        items->gone = NULL;
+        tail_item_free(items, first);
+    }
+    if (first && !items->call)
+        tail_items_request(items);
+}
