@@ -567,8 +567,9 @@ static void live_present(struct source *source, const char *name, struct source_
 
 static int64_t live_hold_ms(struct source *source, const char *name, int64_t left_ms)
 {
-    struct live_table *table = live_find_table((struct live *)source, name);
-    return table ? live_table_hold_ms(table, left_ms) : left_ms;
+    struct live *live = (struct live *)source;
+    struct live_table *table = live_find_table(live, name);
+    return table ? live_table_hold_ms(table, left_ms, live_is_short(live)) : left_ms;
 }
 
 static void live_add_table_stats(const struct live_table *table, struct source_live *sum)

@@ -300,12 +300,13 @@ int64_t live_table_ttl_ms(const struct live_table *table, int64_t ttl_ms)
 /* While a table is lost its results have their ttl, but no longer than it stays lost. Else it may
  * become current at any time; then results that were used before are held for the rest of the time.
  */
-int64_t live_table_hold_ms(struct live_table *table, int64_t left_ms)
+int64_t live_table_hold_ms(struct live_table *table, int64_t left_ms, bool is_old)
 {
     int64_t lag_ms, most_ms = table->state == LIVE_LOST ? LOST_MS : SOURCE_REUSE_MS;
     int64_t hold_ms = left_ms < most_ms ? left_ms : most_ms;
     int64_t until_ms = live_table_now_ms(table) + hold_ms + SOURCE_HOLD_MS - SOURCE_REUSE_MS;
-    if (!live_table_is_current(table, &lag_ms) && until_ms > table->held_until_ms)
+    is_old = is_old || !live_table_is_current(table, &lag_ms);
+    if (is_old && until_ms > table->held_until_ms)
         table->held_until_ms = until_ms;
     return hold_ms;
 }

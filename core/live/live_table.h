@@ -71,8 +71,9 @@ bool live_table_use(struct live_table *table, int64_t *lag_ms);
 
 /* How old a result may be that is used again; TTL_MS or less. */
 int64_t live_table_ttl_ms(const struct live_table *table, int64_t ttl_ms);
-/* The time for which the kernel may hold a result; LEFT_MS or less. */
-int64_t live_table_hold_ms(struct live_table *table, int64_t left_ms);
+/* The time for which the kernel may hold a result; LEFT_MS or less. IS_OLD: it may be as old as its
+ * ttl allows, though the table is current. */
+int64_t live_table_hold_ms(struct live_table *table, int64_t left_ms, bool is_old);
 
 /* Fills in all of OUT. The lag includes the time for which readers hold a result. */
 void live_table_present(const struct live_table *table, struct source_present *out);

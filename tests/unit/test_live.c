@@ -342,8 +342,12 @@ static void without_room_results_are_used_for_their_ttl(void)
     CHECK_INT(source_ttl_ms(scene.source, "T", 10000), 10000);
     CHECK_TEXT(live_scene_present(&scene).state, "full");
     CHECK_HAS(live_scene_present(&scene).why, "--cache-size");
-    live_scene_pass(&scene, 61000);
+    live_scene_pass(&scene, 59900);
+    source_hold_ms(scene.source, "T", 10000); /* of a result that is as old as its ttl */
+    live_scene_pass(&scene, 200);
     CHECK_INT(source_ttl_ms(scene.source, "T", 10000), SOURCE_REUSE_MS);
+    CHECK_TEXT(live_scene_present(&scene).state, "starts");
+    live_scene_pass(&scene, SOURCE_HOLD_MS);
     CHECK_TEXT(live_scene_present(&scene).state, "live");
     live_scene_close(&scene);
 }
