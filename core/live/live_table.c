@@ -280,13 +280,25 @@ static bool live_table_is_held(const struct live_table *table)
     return live_table_now_ms(table) < table->held_until_ms;
 }
 
+static int64_t live_table_settle_ms(const struct live_table *table, bool of_index);
+
+/* Whether results that are read now can be stored. Else a reader that used them for a moment only
+ * would send more requests than without this source. */
+static bool live_table_stores(const struct live_table *table)
+{
+    bool has_indexes = table->schema && table->schema->index_count > 1;
+    return table->state == LIVE_FOLLOWS &&
+           live_table_now_ms(table) - live_table_settle_ms(table, has_indexes) >=
+               table->history.from_ms;
+}
+
 /* Until the table ceased to be current, no older result was used than those of a moment before. An
  * older one, which its ttl would allow, must not be used afterwards: a reader would see an earlier
  * state than before. */
 int64_t live_table_ttl_ms(const struct live_table *table, int64_t ttl_ms)
 {
     int64_t past_ms = live_table_now_ms(table) - table->ended_ms; /* since then */
-    if (table->state == LIVE_FOLLOWS) {
+    if (live_table_stores(table)) {
         int64_t lag_ms = follower_stats(table->follower).lag_ms;
         int64_t late_ms = lag_ms > LIVE_MOST_LAG_MS ? lag_ms - LIVE_MOST_LAG_MS : 0;
         if (table->ended_ms == 0 || late_ms < past_ms) /* behind a gap it lags by more */
@@ -305,7 +317,7 @@ int64_t live_table_hold_ms(struct live_table *table, int64_t left_ms, bool is_ol
     int64_t lag_ms, most_ms = table->state == LIVE_LOST ? LOST_MS : SOURCE_REUSE_MS;
     int64_t hold_ms = left_ms < most_ms ? left_ms : most_ms;
     int64_t until_ms = live_table_now_ms(table) + hold_ms + SOURCE_HOLD_MS - SOURCE_REUSE_MS;
-    is_old = is_old || !live_table_is_current(table, &lag_ms);
+    is_old = is_old || !live_table_stores(table) || !live_table_is_current(table, &lag_ms);
     if (is_old && until_ms > table->held_until_ms)
         table->held_until_ms = until_ms;
     return hold_ms;
@@ -356,7 +368,8 @@ void live_table_present(const struct live_table *table, struct source_present *o
     bool lags = table->state == LIVE_FOLLOWS && out->lag_ms > LIVE_MOST_LAG_MS;
     if (lags)
         out->state = "lags";
-    else if (table->state == LIVE_FOLLOWS && live_table_is_held(table))
+    else if (table->state == LIVE_FOLLOWS &&
+             (live_table_is_held(table) || !live_table_stores(table)))
         out->state = words[LIVE_BEGINS];
     out->lag_ms = live_table_most_lag_ms(table, out->lag_ms);
     if (lags || table->state != LIVE_FOLLOWS)
