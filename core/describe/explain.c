@@ -470,6 +470,20 @@ static void explain_add_present(struct json_writer *json, const struct tree *tre
     json_writer_end(json);
 }
 
+/* The cost of a record of ORIGIN, and UNITS of RCU (< 0: not stated) for the query that found it.
+ */
+static void explain_add_capacity(struct json_writer *json, const struct record_origin *origin,
+                                 double units)
+{
+    bool is_known = origin->capacity >= 0 && units >= 0;
+    const struct spent spent = {.units = is_known ? origin->capacity + units : 0,
+                                .doubted = origin->doubted};
+    if (is_known || origin->doubted > 0)
+        spent_write_members(&spent, "capacity", json);
+    else
+        json_writer_add_null(json, "capacity");
+}
+
 static bool explain_write_item_info(const struct tree *tree, const struct place *place,
                                     const struct record *record, const struct tree_found *found,
                                     const struct error *stale, struct buf *out)
@@ -505,13 +519,7 @@ static bool explain_write_item_info(const struct tree *tree, const struct place 
     explain_add_time(&json, "fetched", origin->fetched_wall_ms);
     json_writer_add_integer(&json, "age_ms", age_ms);
     explain_add_present(&json, tree, place, plan->table_name);
-    bool is_known = origin->capacity >= 0 && found->units >= 0;
-    const struct spent spent = {.units = is_known ? origin->capacity + found->units : 0,
-                                .doubted = origin->doubted};
-    if (is_known || origin->doubted > 0)
-        spent_write_members(&spent, "capacity", &json);
-    else
-        json_writer_add_null(&json, "capacity");
+    explain_add_capacity(&json, origin, found->units);
     CLEAN_UP(throttles_clean_up) struct throttles *throttled = throttles_ref(found->throttled);
     throttles_join(&throttled, origin->throttled);
     explain_add_throttles(&json, throttled);
@@ -556,6 +564,19 @@ static bool explain_write_deletion_info(const struct tree *tree, const struct pl
 
 /* @info of similar items. */
 
+/* The read of the item whose vector was searched for. */
+static void explain_add_subject(struct json_writer *json, const struct tree *tree,
+                                const struct similar_found *found)
+{
+    const struct record_origin *origin = record_origin(found->subject);
+    struct clock *clock = loop_clock(tree->loop);
+    json_writer_begin_object(json, "item", JSON_SPACED);
+    explain_add_time(json, "fetched", origin->fetched_wall_ms);
+    json_writer_add_integer(json, "age_ms", clock->now_ms(clock) - origin->fetched_ms);
+    explain_add_capacity(json, origin, found->subject_units);
+    json_writer_end(json);
+}
+
 static void explain_add_results(struct json_writer *json, const struct tree *tree,
                                 const struct place *place, const struct similar_result *result)
 {
@@ -598,6 +619,7 @@ static bool explain_write_similar_info(const struct tree *tree, const struct pla
     json_writer_add_string(&json, "cost", buf_span(&words.cost));
     explain_add_source(&json, place, &words);
     explain_add_results(&json, tree, place, result);
+    explain_add_subject(&json, tree, found);
     json_writer_add_integer(&json, "requests", result->requests);
     spent_write_members(&result->spent, "capacity", &json);
     explain_add_time(&json, "fetched", result->origin.fetched_wall_ms);

@@ -25,6 +25,8 @@ struct similar {
     enum similar_state state;
     struct place *subject; /* owned: the item whose vector is searched for */
     struct fetch *fetch;
+    struct record *record; /* a reference: SUBJECT's; NULL before it came */
+    double subject_units;
     struct cache_wait *wait;
     struct source *source;         /* a reference */
     struct similar_result *result; /* a reference; NULL before it came */
@@ -179,6 +181,7 @@ static void similar_destroy(struct similar *similar)
     similar_result_unref(similar->result);
     source_unref(similar->source);
     plan_unref(similar->plan);
+    record_unref(similar->record);
     place_destroy(similar->subject);
     free(similar);
 }
@@ -193,6 +196,8 @@ void similar_cancel(struct similar *similar)
 static void similar_report(struct similar *similar)
 {
     const struct similar_found found = {
+        .subject = similar->record,
+        .subject_units = similar->subject_units,
         .result = similar->result,
         .items = similar->items ? similar->found : NULL,
         .item_requests = similar->item_requests,
@@ -346,12 +351,13 @@ static void similar_take_subject(void *arg, struct record *record, const struct 
                                  int64_t ttl_left_ms, const struct error *err)
 {
     struct similar *similar = arg;
-    (void)found;
     similar->fetch = NULL;
     if (err) {
         similar_fail(similar, err);
         return;
     }
+    similar->record = record_ref(record);
+    similar->subject_units = found->units;
     similar->ttl_left_ms = ttl_left_ms;
     struct read *read = vector_search_from(similar->plan->search, similar->place->vector,
                                            record_item(record), &similar->why);

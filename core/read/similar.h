@@ -26,6 +26,8 @@ struct similar_result {
 
 /* Borrowed for the time of the callback. */
 struct similar_found {
+    const struct record *subject; /* the item whose vector was searched for */
+    double subject_units;         /* RCU of the query that found it; < 0: not stated */
     const struct similar_result *result;
     const struct json *items; /* one for each hit: the typed item, or absent if it no longer exists;
                                * NULL if the items were not wanted */

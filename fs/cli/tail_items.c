@@ -12,16 +12,18 @@ enum { TAIL_ITEMS_BYTES = 64 << 20 };
 /* After a failed request, beside the retries of the source. */
 enum { TAIL_ITEMS_AGAIN_MS = 2000 };
 
-/* One change that waits. */
+/* One change that waits; or an event behind those before it. */
 struct tail_item {
     struct list_node node;
-    struct buf record, shard; /* owned copies */
-    struct json_doc doc;      /* of RECORD */
-    struct change change;     /* in RECORD and SHARD */
-    struct arena arena;       /* owns the values of KEY */
-    struct key key;           /* of a wanted item */
-    bool is_wanted;           /* its item has not been read */
-    bool is_asked;            /* it is part of the request under way */
+    tail_items_event_fn *event; /* NULL: a change */
+    struct error why;           /* of EVENT; the rest is a change's */
+    struct buf record, shard;   /* owned copies */
+    struct json_doc doc;        /* of RECORD */
+    struct change change;       /* in RECORD and SHARD */
+    struct arena arena;         /* owns the values of KEY */
+    struct key key;             /* of a wanted item */
+    bool is_wanted;             /* its item has not been read */
+    bool is_asked;              /* it is part of the request under way */
     bool was_read;
     struct buf text;      /* owned: the item; empty: it did not exist */
     struct json_doc item; /* of TEXT */
@@ -145,6 +147,20 @@ void tail_items_add(struct tail_items *items, const struct change *change, bool 
     items->options.ops->fail(items->options.arg, &why);
 }
 
+void tail_items_add_event(struct tail_items *items, tail_items_event_fn *fn,
+                          const struct error *why)
+{
+    struct tail_item *item = tail_items_are_empty(items) ? NULL : calloc(1, sizeof *item);
+    if (!item) {
+        fn(items->options.arg, why);
+        return;
+    }
+    item->event = fn;
+    item->why = *why;
+    list_append(&items->waiting, &item->node);
+    tail_items_continue_in(items, 0);
+}
+
 /* Each item that ITEM is the answer for. False when memory ran out, or ITEM is no item. */
 static bool tail_items_take_item(struct tail_items *items, struct json item)
 {
@@ -238,6 +254,17 @@ static void tail_items_request(struct tail_items *items)
     tail_items_end_request(items, &why);
 }
 
+static void tail_items_deliver(struct tail_items *items, const struct tail_item *item)
+{
+    struct json read = {0};
+    if (item->text.size > 0)
+        read = json_root(&item->item);
+    if (item->event)
+        item->event(items->options.arg, &item->why);
+    else
+        items->options.ops->deliver(items->options.arg, &item->change, read, item->was_read);
+}
+
 /* Delivers changes from the front on, up to the first whose item has not been read. */
 static void tail_items_continue(void *arg)
 {
@@ -246,11 +273,8 @@ static void tail_items_continue(void *arg)
     struct tail_item *first;
     items->timer = NULL;
     while ((first = LIST_FIRST(&items->waiting, struct tail_item, node)) && !first->is_wanted) {
-        struct json item = {0};
-        if (first->text.size > 0)
-            item = json_root(&first->item);
         items->gone = &gone;
-        items->options.ops->deliver(items->options.arg, &first->change, item, first->was_read);
+        tail_items_deliver(items, first);
         if (gone)
             return;
         items->gone = NULL;

@@ -36,6 +36,12 @@ void tail_items_destroy(struct tail_items *items); /* NULL is fine */
  * Nothing is delivered from within. */
 void tail_items_add(struct tail_items *items, const struct change *change, bool is_wanted);
 
+/* Calls FN with ARG of the options and a copy of WHY, behind all changes before it: from within, if
+ * none waits or memory runs out. */
+typedef void tail_items_event_fn(void *arg, const struct error *why);
+void tail_items_add_event(struct tail_items *items, tail_items_event_fn *fn,
+                          const struct error *why);
+
 /* Whether no change waits. */
 bool tail_items_are_empty(const struct tail_items *items);
 

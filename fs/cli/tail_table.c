@@ -12,7 +12,7 @@
 #include "fs/cli/tail_items.h"
 
 /* A failure that lasts is reported once in this time. */
-enum { TAIL_TROUBLE_EACH_MS = 60 * 1000, TAIL_LOOK_EACH_MS = 50 };
+enum { TAIL_TROUBLE_EACH_MS = 60 * 1000 };
 
 /* The directories of a table: in the map, and in tables/. */
 enum { HOME_OF_MAP, HOME_OF_NAME, TAIL_HOMES };
@@ -40,8 +40,6 @@ struct tail_table {
     } homes[TAIL_HOMES];
     bool is_described; /* the images of the stream were compared with the options */
     bool has_ended;
-    struct error end;          /* with a kind: the end comes behind the changes of ITEMS */
-    struct loop_timer *ending; /* until that is looked at again */
     bool is_in_trouble;
     bool has_untested;               /* a removal that --where could not test was reported */
     int64_t trouble_ms, reported_ms; /* the last failure, and the last report of one */
@@ -57,7 +55,6 @@ struct tail_change {
 static void tail_table_destroy(struct tail_table *table)
 {
     follower_destroy(table->follower);
-    loop_remove_timer(table->ending);
     tail_items_destroy(table->items);
     source_unref(table->source);
     for (struct tail_path *path = table->paths, *next; path; path = next) {
@@ -209,18 +206,35 @@ static void tail_table_note(const struct tail_table *table, const char *text)
     app_note(table->tail->app, LOG_LEVEL_WARNING, table->paths->text, text);
 }
 
-static void tail_table_take_gap(void *arg, const struct error *why)
+/* Calls FN with TABLE and WHY, behind the changes whose items are being read. */
+static void tail_table_call_in_turn(struct tail_table *table, tail_items_event_fn *fn,
+                                    const struct error *why)
+{
+    if (table->items)
+        tail_items_add_event(table->items, fn, why);
+    else
+        fn(table, why);
+}
+
+static void tail_table_print_gap(void *arg, const struct error *why)
 {
     struct tail_table *table = arg;
     struct tail *tail = table->tail;
     struct clock *clock = loop_clock(tail->app->loop);
     CLEAN_UP(buf_clean_up) struct buf line = {0}, text = {0};
+    if (tail->is_over || table->has_ended)
+        return;
     buf_printf(&text, "changes are missing here: %s", why->text);
     tail_table_note(table, buf_text(&text));
     if (!tail->app->options->json)
         return;
     change_line_write_event("gap", clock->wall_ms(clock), tail_table_path(table), why->text, &line);
     tail_print(tail, &line);
+}
+
+static void tail_table_take_gap(void *arg, const struct error *why)
+{
+    tail_table_call_in_turn(arg, tail_table_print_gap, why);
 }
 
 static void tail_table_take_trouble(void *arg, const struct error *why)
@@ -250,19 +264,12 @@ void tail_tables_check(struct tail *tail)
     }
 }
 
-/* The command for people has the options of the environment. */
-/* Without memory for the timer the command ends at once, with the error. */
-static void tail_table_end_in_turn(void *arg)
+static void tail_table_print_end(void *arg, const struct error *why)
 {
-    struct tail_table *table = arg;
-    table->ending = NULL;
-    if (table->items && !tail_items_are_empty(table->items))
-        table->ending = loop_add_timer(table->tail->app->loop, TAIL_LOOK_EACH_MS,
-                                       tail_table_end_in_turn, table);
-    if (!table->ending)
-        tail_table_end(table, &table->end);
+    tail_table_end(arg, why);
 }
 
+/* The command for people has the options of the environment. */
 static void tail_table_take_end(void *arg, const struct error *why)
 {
     struct tail_table *table = arg;
@@ -270,8 +277,7 @@ static void tail_table_take_end(void *arg, const struct error *why)
     struct error err = *why;
     sources_describe(table->tail->app->sources, table->paths->place, &options);
     follow_add_options(&err, buf_text(&options));
-    table->end = err;
-    tail_table_end_in_turn(table);
+    tail_table_call_in_turn(table, tail_table_print_end, &err);
 }
 
 /* Changes. */
@@ -553,11 +559,6 @@ static void tail_table_take_turn(void *arg, const struct change *change, struct 
     tail_table_print(arg, &turn);
 }
 
-static void tail_table_fail(void *arg, const struct error *why)
-{
-    tail_table_end(arg, why);
-}
-
 static bool tail_table_start(struct tail_table *table)
 {
     static const struct follower_ops ops = {.changes = tail_table_take_changes,
@@ -567,7 +568,7 @@ static bool tail_table_start(struct tail_table *table)
                                             .ended = tail_table_take_end};
     static const struct tail_items_ops items_ops = {.deliver = tail_table_take_turn,
                                                     .trouble = tail_table_take_trouble,
-                                                    .fail = tail_table_fail};
+                                                    .fail = tail_table_print_end};
     const struct tail *tail = table->tail;
     struct app *app = tail->app;
     const struct follower_options options = {

@@ -116,6 +116,7 @@ def test_info_has_the_scores_the_cost_and_the_equal_command(bare, server, docs):
     assert [each["name"] for each in told["results"]] == names_of(found, 1)
     assert (told["index"], told["vector"], told["distance"]) == ("by-meaning", "embedding", "COSINE")
     assert told["search_bytes"] == 1024 and told["capacity"] == 0 and told["requests"] == 1
+    assert told["item"]["capacity"] == 0.5 and told["item"]["age_ms"] >= 0
     assert "aws dynamodb search-vectors" in told["aws"] and "--top-k 3" in told["aws"]
 
 

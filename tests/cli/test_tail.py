@@ -4,6 +4,8 @@ import json
 import os
 import signal
 import subprocess
+import threading
+import time
 import uuid
 
 import pytest
@@ -501,6 +503,26 @@ def test_changes_that_wait_for_items_come_before_the_end(make_things, ddbfs, pro
     proxy.fault("alter", op="GetRecords", times=None, change=lambda body: body.pop("NextShardIterator", None))
     done = ddbfs.run_plain("tail", "--oldest", "--fetch", "/any/things", env=things.env, expect=1)
     assert "INSERT box/one" in done.text and "was disabled, and all of its changes were read" in done.stderr
+
+
+def test_changes_that_wait_for_items_come_before_a_gap(make_things, follow, proxy):
+    """A gap is seen while the item of the change before it is read."""
+    things = make_things("KEYS_ONLY")
+    tail = follow(things, "--json", "--fetch", "/any/things")
+    seen = threading.Event()
+    for op in ("GetItem", "BatchGetItem"):
+        proxy.fault("delay", op=op, seconds=20, until=lambda _: seen.is_set())
+    things.put("one", state="NEW")
+    while not {"GetItem", "BatchGetItem"} & set(proxy.ops):
+        time.sleep(0.01)
+    trimmed = proxy.fault("error", op="GetRecords", code="TrimmedDataAccessException", message="the data was trimmed")
+    while not trimmed.met:
+        time.sleep(0.01)
+    proxy.clear()
+    while "GetRecords" not in proxy.ops:
+        time.sleep(0.01)
+    seen.set()
+    assert [json.loads(tail.line())["kind"] for _ in range(2)] == ["INSERT", "gap"]
 
 
 def test_the_past_of_a_stream_that_was_disabled(things, oldest, proxy):
