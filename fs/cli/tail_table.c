@@ -42,6 +42,7 @@ struct tail_table {
     bool has_ended;
     bool is_in_trouble;
     bool has_untested;               /* a removal that --where could not test was reported */
+    bool has_unread;                 /* likewise, an item that was removed before it was read */
     int64_t trouble_ms, reported_ms; /* the last failure, and the last report of one */
 };
 
@@ -439,11 +440,15 @@ static bool tail_selects(struct tail_table *table, const struct tail_change *tur
         return true;
     if (image->is_whole)
         return cond_holds(table->tail->filter, image->item, failed);
-    if (!table->has_untested)
-        tail_table_note(table,
-                        "--where cannot test items that were removed, because the stream has "
-                        "no old images: all of them are printed");
-    table->has_untested = true;
+    bool is_removal = turn->change->kind == CHANGE_REMOVE;
+    bool *is_noted = is_removal ? &table->has_untested : &table->has_unread;
+    if (!*is_noted)
+        tail_table_note(table, is_removal
+                                   ? "--where cannot test items that were removed, because the "
+                                     "stream has no old images: all of them are printed"
+                                   : "--where cannot test changes of items that were removed "
+                                     "before they could be read: all of them are printed");
+    *is_noted = true;
     return true;
 }
 
