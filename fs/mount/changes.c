@@ -142,14 +142,10 @@ static void changes_record(struct changes_file *file, const struct error *why)
                   why);
 }
 
-/* Drops whole lines from the front, once too many bytes are kept. */
-static void changes_trim(struct changes_file *file)
+/* Drops whole lines from the front, until KEPT bytes are left, or a little less. */
+static void changes_drop(struct changes_file *file, size_t kept)
 {
     struct buf *text = &file->text;
-    size_t kept = (size_t)CHANGES_MOST_BYTES / CHANGES_PARTS * CHANGES_KEPT_PARTS;
-    changes_charge(file, text->capacity);
-    if (text->size <= CHANGES_MOST_BYTES)
-        return;
     size_t from = text->size - kept;
     const char *end = memchr(text->data + from, '\n', text->size - from);
     from = end ? (size_t)(end - text->data) + 1 : text->size;
@@ -158,14 +154,41 @@ static void changes_trim(struct changes_file *file)
     buf_truncate(text, text->size - from);
 }
 
+/* Adds LINE. Too many older lines are dropped; without memory for more, the older half. False when
+ * that does not suffice. */
+static bool changes_add(struct changes_file *file, const struct buf *line)
+{
+    struct buf *text = &file->text;
+    size_t kept = (size_t)CHANGES_MOST_BYTES / CHANGES_PARTS * CHANGES_KEPT_PARTS;
+    text->failed = false;
+    if (line->failed)
+        return false;
+    buf_add_span(text, buf_span(line));
+    while (text->failed && text->size > 0) {
+        text->failed = false;
+        changes_drop(file, text->size / 2);
+        buf_add_span(text, buf_span(line));
+    }
+    if (text->size > CHANGES_MOST_BYTES)
+        changes_drop(file, kept);
+    changes_charge(file, text->capacity);
+    return !text->failed;
+}
+
+static void changes_add_event(struct changes_file *file, const char *kind, const struct error *why)
+{
+    CLEAN_UP(buf_clean_up) struct buf line = {0};
+    struct clock *clock = loop_clock(file->changes->mount->app->loop);
+    change_line_write_event(kind, clock->wall_ms(clock), buf_span(&file->path), why->text, &line);
+    file->text.failed = !changes_add(file, &line); /* then readers get an error */
+    changes_record(file, why);
+}
+
 /* Nothing more is added, and the reason is the last line. */
 static void changes_end(struct changes_file *file, const struct error *why)
 {
-    struct clock *clock = loop_clock(file->changes->mount->app->loop);
     file->has_ended = true;
-    change_line_write_event("end", clock->wall_ms(clock), buf_span(&file->path), why->text,
-                            &file->text);
-    changes_record(file, why);
+    changes_add_event(file, "end", why);
 }
 
 static void changes_write_line(const struct changes_file *file, const struct change *change,
@@ -197,24 +220,17 @@ static void changes_take(void *arg, const struct change *changes, size_t count)
         CLEAN_UP(buf_clean_up_secret) struct buf line = {0};
         struct error why;
         changes_write_line(file, &changes[i], &line);
-        buf_add_span(&file->text, buf_span(&line));
-        if (line.failed || file->text.failed) { /* no line may be missing in silence */
-            error_set(&why, ERROR_BAD_ANSWER,
-                      "a change can't be shown: it has no typed item, or memory ran out");
-            changes_end(file, &why);
-        }
-        changes_trim(file);
+        if (changes_add(file, &line))
+            continue; /* else: no line may be missing in silence */
+        error_set(&why, ERROR_BAD_ANSWER,
+                  "a change can't be shown: it has no typed item, or memory ran out");
+        changes_end(file, &why);
     }
 }
 
 static void changes_take_gap(void *arg, const struct error *why)
 {
-    struct changes_file *file = arg;
-    struct clock *clock = loop_clock(file->changes->mount->app->loop);
-    change_line_write_event("gap", clock->wall_ms(clock), buf_span(&file->path), why->text,
-                            &file->text);
-    changes_record(file, why);
-    changes_trim(file);
+    changes_add_event(arg, "gap", why);
 }
 
 static void changes_take_trouble(void *arg, const struct error *why)
@@ -326,6 +342,10 @@ void changes_reply(struct changes *changes, fuse_req_t req, const struct node *n
     const struct changes_view *view = changes_find_view(changes, node->ino, &file);
     if (!view || offset < 0) {
         fuse_reply_err(req, view ? EINVAL : ESTALE);
+        return;
+    }
+    if (file->text.failed) {
+        fuse_reply_err(req, ENOMEM);
         return;
     }
     uint64_t from = view->base + (uint64_t)offset;

@@ -11,7 +11,7 @@ import uuid
 
 import pytest
 
-from harness import mounts, tables
+from harness import mounts, runner, tables
 
 BARE = {"DDBFS_MAP": None}
 LARGE = 300_000
@@ -182,6 +182,21 @@ def test_the_oldest_lines_are_dropped_and_no_offset_moves(mount, things):
     for each in (slow, quick, late):
         each.close()
     wait_for_release(m, things)
+
+
+def test_without_memory_older_lines_make_room(mount, things):
+    """No line is missing for a reader that keeps up; one that does not gets an error, and not zero bytes."""
+    least = f"{runner.SANITIZERS['ASAN_OPTIONS']}:allocator_may_return_null=1:max_allocation_size_mb=2"
+    m = mount(env=BARE | {"ASAN_OPTIONS": least})
+    slow, quick = Reader(things.file(m)), Reader(things.file(m))
+    for number in range(10):
+        things.put("one", f"{number:02d}" + "x" * LARGE)
+        assert quick.lines(1)[0]["new"]["note"][:2] == f"{number:02d}"
+    with pytest.raises(OSError) as raised:
+        os.pread(slow.fd, 100, 0)
+    assert raised.value.errno == errno.ESTALE and "no longer in memory" in m.errors()
+    slow.close()
+    quick.close()
 
 
 def test_a_table_without_a_stream_is_an_error_with_its_reason(mount, make_things):
