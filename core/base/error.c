@@ -108,7 +108,8 @@ static const struct {
     [ERROR_NOT_STORED] = {"not-stored", ENODATA, HUMAN,
                           "use a file that has it; ddbfs check FILE shows what a file has"},
     [ERROR_REPLACED] = {"replaced", ESTALE, RETRY,
-                        "try again after a minute, or send SIGHUP to the mount"},
+                        "open it again; a mount finds a replaced recording within a minute, or at "
+                        "SIGHUP"},
     [ERROR_BAD_ANSWER] =
         {"bad-answer", EBADMSG, HUMAN,
          "look for a proxy between this machine and the service; import a damaged snapshot again"},

@@ -16,7 +16,7 @@ static void skill_sql_write_variable(const char *name, struct buf *text, struct 
     for (size_t i = 0; i < safe.size; i++)
         plain = plain && !strchr("$`\\!\"", safe.data[i]);
     buf_printf(out, "%s=", name);
-    if (plain && memchr(safe.data, '\'', safe.size))
+    if (plain && strchr(buf_text(&safe), '\''))
         buf_printf(out, "\"%s\"", buf_text(&safe));
     else
         shell_word(out, buf_span(&safe));

@@ -234,7 +234,7 @@ static void similar_add_items(struct similar *similar, const struct page *page)
 static bool similar_sort_items(struct similar *similar)
 {
     const struct similar_result *result = similar->result;
-    if (similar->texts.size == 0)
+    if (similar->texts.size == 0 && !similar->texts.failed)
         return true;
     buf_add_char(&similar->texts, ']');
     /* The texts were valid JSON before: parsing fails only without memory. */

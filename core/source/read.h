@@ -17,8 +17,8 @@ enum read_kind {
     READ_BACKUPS,  /* a table's backups on demand */
     READ_RECOVERY, /* whether and since when a table can be restored to a point in time */
     READ_SCAN,     /* all items of a table, or of one of its segments, in no order: of each the
-                    * ATTRIBUTES,     which are of its key, if there are any. No page has more than
-                    * LIMIT     items. Refused by     sources that do not allow it. */
+                    * ATTRIBUTES, which are of its key, if there are any. No page has more than
+                    * LIMIT items. Refused by sources that do not allow it. */
     READ_SIMILAR,  /* the LIMIT items whose vectors in a vector index are nearest to VECTOR, the
                     * nearest first */
     READ_STREAM,   /* the state and the shards of a stream; it is in STREAM, as for the next two */

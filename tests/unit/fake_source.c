@@ -107,7 +107,7 @@ static bool has_key(const struct key *key, struct json item)
 
 static bool is_asked_for(const struct read *read, struct json item)
 {
-    if (read->kind == READ_SCAN)
+    if (read->kind == READ_SCAN || read->kind == READ_SIMILAR)
         return true;
     if (read->kind == READ_QUERY)
         return all_hold(read->where, read->where_count, item);
@@ -143,7 +143,10 @@ static void project(const struct read *read, struct json item, struct buf *out)
 static void add_to_sheet(struct sheet *sheet, const struct read *read, struct json item)
 {
     size_t i = sheet->count++;
-    project(read, item, &sheet->texts[i]);
+    if (read->kind == READ_SIMILAR)
+        buf_add_span(&sheet->texts[i], json_raw(item)); /* a result, with an item in it */
+    else
+        project(read, item, &sheet->texts[i]);
     if (sheet->texts[i].failed ||
         !json_parse(&sheet->docs[i], buf_span(&sheet->texts[i]), JSON_STRICT, NULL))
         sheet->failed = true;

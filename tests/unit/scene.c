@@ -148,17 +148,33 @@ static void take_every_page(void *arg, const struct tree_entry *entries, size_t 
         tree_list_more(told->listing);
 }
 
-bool scene_read(struct scene *scene, const char *path, struct told *told)
+bool scene_read_place(struct scene *scene, const struct place *place, struct told *told)
 {
-    struct place *place =
-        place_resolve(scene->map, span_text(path), &scene->tree.names, &told->err);
-    if (!place)
-        return false;
     bool ok = tree_read(&scene->tree, place, scene_take_file, told);
     if (ok)
         loop_run(scene->loop);
     else
         error_no_memory(&told->err);
+    return ok;
+}
+
+bool scene_list_place(struct scene *scene, const struct place *place, struct told *told)
+{
+    told->listing = tree_list(&scene->tree, place, told->full, take_every_page, told);
+    bool ok = told->listing;
+    if (ok)
+        loop_run(scene->loop);
+    else
+        error_no_memory(&told->err);
+    tree_list_end(told->listing);
+    return ok;
+}
+
+bool scene_read(struct scene *scene, const char *path, struct told *told)
+{
+    struct place *place =
+        place_resolve(scene->map, span_text(path), &scene->tree.names, &told->err);
+    bool ok = place && scene_read_place(scene, place, told);
     place_destroy(place);
     return ok;
 }
@@ -167,15 +183,7 @@ bool scene_list(struct scene *scene, const char *path, struct told *told)
 {
     struct place *place =
         place_resolve(scene->map, span_text(path), &scene->tree.names, &told->err);
-    if (!place)
-        return false;
-    told->listing = tree_list(&scene->tree, place, told->full, take_every_page, told);
-    bool ok = told->listing;
-    if (ok)
-        loop_run(scene->loop);
-    else
-        error_no_memory(&told->err);
-    tree_list_end(told->listing);
+    bool ok = place && scene_list_place(scene, place, told);
     place_destroy(place);
     return ok;
 }

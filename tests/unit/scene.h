@@ -46,6 +46,10 @@ bool scene_read(struct scene *scene, const char *path, struct told *told);
 /* Lists the directory at PATH, all pages of it. */
 bool scene_list(struct scene *scene, const char *path, struct told *told);
 
+/* The same of a place. */
+bool scene_read_place(struct scene *scene, const struct place *place, struct told *told);
+bool scene_list_place(struct scene *scene, const struct place *place, struct told *told);
+
 /* Runs the loop for ROUNDS rounds of timers at most. */
 void scene_run_rounds(struct scene *scene, int rounds);
 

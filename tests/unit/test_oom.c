@@ -210,6 +210,68 @@ static void test_listing_with_hydrate(void)
     try_list("/prod/jobs/by-index/shopify/a-b/status/PENDING", true);
 }
 
+/* Similar items: of a shop whose vector index is known. */
+static bool attempt_similar(unsigned long n, bool for_good)
+{
+    static const struct map_vector vector = {.name = "by-meaning",
+                                             .step = "by-meaning",
+                                             .attribute = "meaning",
+                                             .dimensions = 2,
+                                             .distance = "COSINE",
+                                             .status = "ACTIVE"};
+#define KEY_OF(sk) "\"pk\":{\"S\":\"SHOP#s\"},\"sk\":{\"S\":\"" sk "\"}"
+#define MEANING "\"meaning\":{\"L\":[{\"N\":\"1\"},{\"N\":\"0.5\"}]}"
+#define RESULT(sk, score) "{\"Item\":{" KEY_OF(sk) "},\"Score\":" score "}"
+    static const struct fake_item items[] = {
+        {"prod-ShopifyEntitiesTable", NULL, "{" KEY_OF("SETTINGS") "," MEANING "}"},
+        {"prod-ShopifyEntitiesTable", NULL, "{" KEY_OF("USER#1") ",\"v\":{\"S\":\"one\"}}"},
+        {"prod-ShopifyEntitiesTable", "by-meaning", RESULT("SETTINGS", "0.0")},
+        {"prod-ShopifyEntitiesTable", "by-meaning", RESULT("USER#1", "0.25")},
+        {0}};
+    CLEAN_UP(told_clean_up) struct told told = {.full = asked_full};
+    struct scene scene;
+    scene_data = items;
+    open_scene(&scene);
+    struct place *place =
+        place_resolve(scene.map, span_text(asked_path), &scene.tree.names, &told.err);
+    CHECK(place && buf_reserve(&told.bytes, 8192));
+    place->vector = &vector;
+    scene.tree.snapshot_bytes = 1 << 19;
+    arm(n, for_good);
+    bool asked = place_is_directory(place) ? scene_list_place(&scene, place, &told)
+                                           : scene_read_place(&scene, place, &told);
+    bool hit = disarm();
+    place_destroy(place);
+    scene_data = scene_items;
+    unsigned open = scene.fake.started - scene.fake.ended;
+    scene_close(&scene);
+    CHECK_INT(open, 0);
+    if (hit)
+        check_answer(&told, asked, n);
+    else
+        keep_right(buf_span(&told.bytes));
+    return hit;
+}
+
+/* WANTED is a part of the right answer. */
+static void try_similar(const char *path, bool full, const char *wanted)
+{
+    asked_path = path;
+    asked_full = full;
+    CHECK(!attempt_similar(1000000, false));
+    CHECK_HAS(buf_text(&right), wanted);
+    try_all(attempt_similar);
+    buf_clean_up(&right);
+}
+
+static void test_similar_items(void)
+{
+    try_similar("/prod/shops/s/SETTINGS@similar", false, "02_SHOP#s,USER#1");
+    try_similar("/prod/shops/s/SETTINGS@similar", true, "02_SHOP#s,USER#1 ");
+    try_similar("/prod/shops/s/SETTINGS@similar@jsonl", false, "\"@score\":0.25");
+    try_similar("/prod/shops/s/SETTINGS@similar@info", false, "\"score\": 0.25");
+}
+
 /* Items of one moment: two whose keys are in their paths, one that a query finds, and one that is
  * not there. EXPLAINS instead of reading. */
 static bool explains;
@@ -1049,6 +1111,7 @@ static const struct check_test tests[] = {
     {"reading_by_an_index", test_reading_by_an_index},
     {"reading_by_key", test_reading_by_key},
     {"reading_what_is_picked", test_reading_what_is_picked},
+    {"similar_items", test_similar_items},
     {"reading_items_of_one_moment", test_reading_items_of_one_moment},
     {"explaining_items_of_one_moment", test_explaining_items_of_one_moment},
     {"reading_typed_with_a_secret", test_reading_typed_with_a_secret},
