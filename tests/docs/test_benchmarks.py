@@ -28,7 +28,7 @@ def test_page_and_plots_are_those_of_the_data(committed):
 
 def test_data_has_every_row_with_its_goal(committed):
     sys.path.insert(0, str(places.REPO / "tests"))
-    from bench import imports, listings, memory, reads, snapshots, sql, starts, troubles  # noqa: F401 they register their scenarios
+    from bench import imports, listings, lives, memory, reads, snapshots, sql, starts, troubles  # noqa: F401 they register their scenarios
 
     wanted = [each for each in results.SCENARIOS if not (committed["quick"] and each.full)]
     rows = {row.name: (row.group, row.goal()) for each in wanted for row in each.rows}
