@@ -441,7 +441,7 @@ bool sample_check_add_item(struct sample_check *sample, const struct plan *plan,
     if (!item_match_key(table, item, &arena, &key)) {
         struct error why = {0};
         sample->items++;
-        item_match_report(plan, item, &why);
+        item_match_report(plan->table, plan->table_name, item, &why);
         sample_check_add_mistake(sample, SAMPLE_MISTAKE, table->kinds->line, "key", "%s", why.text);
         return !arena.failed;
     }

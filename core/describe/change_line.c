@@ -216,12 +216,18 @@ static bool change_line_add_names(const struct change_line *line, struct json_wr
     return ok;
 }
 
-static void change_line_begin_object(struct json_writer *json, int64_t at_ms, const char *kind)
+static void change_line_add_time(struct json_writer *json, const char *name, int64_t at_ms)
 {
     CLEAN_UP(buf_clean_up) struct buf time = {0};
     instant_write(&time, at_ms);
+    json_writer_add_string(json, name, buf_span(&time));
+    json->out->failed = json->out->failed || time.failed;
+}
+
+static void change_line_begin_object(struct json_writer *json, int64_t at_ms, const char *kind)
+{
     json_writer_begin_object(json, NULL, JSON_TIGHT);
-    json_writer_add_string(json, "time", buf_span(&time));
+    change_line_add_time(json, "time", at_ms);
     json_writer_add_text(json, "kind", kind);
 }
 
@@ -247,6 +253,7 @@ bool change_line_write_json(const struct change_line *line, struct buf *out)
         json_writer_add_bool(&json, "fetched", true);
     json_writer_add_string(&json, "sequence", change->sequence);
     json_writer_add_string(&json, "shard", change->shard);
+    change_line_add_time(&json, "resume", change->resume_ms);
     json_writer_end(&json);
     if (ok)
         json_add_printable(out, buf_span(&text));

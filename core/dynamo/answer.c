@@ -456,10 +456,17 @@ static bool answer_read_stream(struct answer *answer, const struct read *read, s
            answer_collect_items(answer, json_member(stream, "Shards"));
 }
 
+/* An empty text leads nowhere. */
+static bool answer_read_iterator(struct answer *answer, struct json root, const char *name)
+{
+    return answer_read_resume(answer, root, name, JSON_STRING) &&
+           !json_string_is(answer->resume, span_text(""));
+}
+
 /* The text of the place behind the changes is absent if the shard has ended. */
 static bool answer_read_changes(struct answer *answer, struct json root)
 {
-    return answer_read_resume(answer, root, "NextShardIterator", JSON_STRING) &&
+    return answer_read_iterator(answer, root, "NextShardIterator") &&
            answer_collect(answer, json_member(root, "Records"), answer_is_change);
 }
 
@@ -493,8 +500,7 @@ static bool answer_read_content(struct answer *answer, const struct sent_request
     case DYNAMO_DESCRIBE_STREAM:
         return answer_read_stream(answer, read, root);
     case DYNAMO_GET_SHARD_ITERATOR:
-        return answer_read_resume(answer, root, "ShardIterator", JSON_STRING) &&
-               json_present(answer->resume);
+        return answer_read_iterator(answer, root, "ShardIterator") && json_present(answer->resume);
     case DYNAMO_GET_RECORDS:
         return answer_read_changes(answer, root);
     case DYNAMO_LIST_EXPORTS:

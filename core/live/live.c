@@ -8,16 +8,14 @@
 
 enum {
     REUSED_MS = 60 * 60 * 1000, /* a result is read again after an hour */
-    SHORT_MS = 60 * 1000,       /* after an entry was dropped for lack of room */
 };
 
 struct live {
     struct source source; /* first: a pointer to it is a pointer to this */
     struct live_context context;
     struct live_budget budget;
-    struct dict tables;            /* of struct live_table, owned */
-    uint64_t reused;               /* Reads that needed no request */
-    struct loop_timer *room_timer; /* NULL: there is room for all results */
+    struct dict tables; /* of struct live_table, owned */
+    uint64_t reused;    /* Reads that needed no request */
 };
 
 enum live_call_state {
@@ -47,11 +45,13 @@ struct live_call {
     uint64_t counted;
     size_t scanned;
     int64_t lag_ms;
+    int64_t found_ms;         /* when ROWS were found: later changes are not in them */
     bool is_complete;         /* nothing follows the rows */
     struct loop_timer *timer; /* before the next page */
     struct json *left;        /* owned; of INNER's page, the items that were not delivered before */
     /* Of LIVE_COLLECTS: */
     struct live_query *query;     /* owned; of a query, the rows so far */
+    size_t charged;               /* to the mount's memory, for QUERY */
     struct live_wanted_key *keys; /* owned; of a read by keys */
 };
 
@@ -162,13 +162,29 @@ static void live_drop_rows(struct live_call *call)
 
 /* Collecting. */
 
+/* Rows that are not stored yet have no entry, and belong to the mount's memory all the same. */
+static void live_charge(struct live_call *call, size_t bytes)
+{
+    const struct live_budget *budget = &live_of(call)->budget;
+    if (budget->charge && bytes != call->charged)
+        budget->charge(budget->charge_arg, bytes, call->charged);
+    call->charged = bytes;
+}
+
 static void live_stop_collecting(struct live_call *call)
 {
+    live_charge(call, 0);
     live_query_destroy(call->query);
     call->query = NULL;
     free(call->keys);
     call->keys = NULL;
     call->state = LIVE_PASSES;
+}
+
+/* A result of the table can't be stored. */
+static void live_note_short(const struct live_call *call)
+{
+    live_shortage_note(&call->table->shortage, loop_now_ms(live_of(call)->context.loop));
 }
 
 /* NULL when memory ran out. */
@@ -190,11 +206,12 @@ static struct live_wanted_key *live_hash_keys(const struct live_schema *schema,
 
 static void live_begin_collecting(struct live_call *call, const struct read *read)
 {
-    const struct live_table *table = call->table;
+    struct live_table *table = call->table;
     if (!table || !live_can_store(read))
         return;
     if (!live_table_may_store(table, read->index, call->since_ms)) {
-        live_of(call)->budget.was_short |= live_table_is_settled(table, call->since_ms);
+        if (live_table_is_settled(table, call->since_ms))
+            live_note_short(call);
         return;
     }
     call->state = LIVE_COLLECTS;
@@ -204,7 +221,7 @@ static void live_begin_collecting(struct live_call *call, const struct read *rea
         call->query =
             live_query_new(table->schema, live_schema_find(table->schema, read->index), read);
     if (!call->keys && !call->query) {
-        live_of(call)->budget.was_short = true; /* as of an index that is made later */
+        live_note_short(call); /* as of an index that is made later */
         live_stop_collecting(call);
     }
 }
@@ -253,11 +270,13 @@ static void live_collect_query(struct live_call *call, const struct page *page)
     struct live_query *query = call->query;
     struct live_budget *budget = &live_of(call)->budget;
     bool ok = query->bytes <= budget->most / 2;
-    budget->was_short = budget->was_short || !ok;
+    if (!ok)
+        live_note_short(call);
     query->counted += page->counted;
     query->scanned += page->scanned;
     for (size_t i = 0; ok && i < page->item_count; i++)
         ok = live_query_add(query, page->items[i]);
+    live_charge(call, query->bytes);
     if (!ok)
         live_stop_collecting(call);
     else if (!page->more)
@@ -352,6 +371,10 @@ static void live_take_page(void *arg, const struct page *page, const struct erro
 {
     struct live_call *call = arg;
     const struct read *read = call->own ? call->own : call->base.read;
+    struct live_table *table =
+        page && page->table ? live_find_table(live_of(call), read->table) : NULL;
+    if (table)
+        live_table_check(table, page->table);
     if (err) {
         live_stop_collecting(call);
         call->base.fn(call->base.arg, NULL, err);
@@ -423,6 +446,7 @@ static void live_answer(void *arg)
                        : taken,
         .more = call->at + taken < call->count || !call->is_complete,
         .owner = &owner,
+        .age_ms = loop_now_ms(live_of(call)->context.loop) - call->found_ms,
         .capacity = 0,
         .request_id = "",
     };
@@ -451,6 +475,7 @@ static bool live_start(struct source_call *base)
     if (!call->table)
         return live_pass_on(call);
     live_table_touch(call->table);
+    call->found_ms = loop_now_ms(live_of(call)->context.loop);
     bool known = live_table_use(call->table, &call->lag_ms) &&
                  (read->kind == READ_ITEMS ? live_find_items(call) : live_find_query(call));
     if (known) {
@@ -516,30 +541,16 @@ static void live_destroy(struct source *source)
         live_table_destroy((struct live_table *)node);
     }
     dict_clean_up(&live->tables);
-    loop_remove_timer(live->room_timer);
     payer_unref(live->context.payer);
     free(live);
 }
 
-/* After a minute with room for all results, readers use theirs for a moment again. */
-static void live_on_room(void *arg)
+/* Entries were dropped for lack of room. */
+static void live_note_budget(struct live *live)
 {
-    struct live *live = arg;
-    bool is_short = live->budget.was_short;
+    if (live->budget.was_short)
+        live_shortage_note(&live->context.shortage, loop_now_ms(live->context.loop));
     live->budget.was_short = false;
-    live->room_timer =
-        is_short ? loop_add_timer(live->context.loop, SHORT_MS, live_on_room, live) : NULL;
-}
-
-/* Whether there was not room for all results lately. Then readers use theirs for the ttl: else they
- * would send more requests than without this source. */
-static bool live_is_short(struct live *live)
-{
-    if (live->room_timer || !live->budget.was_short)
-        return live->room_timer;
-    live->budget.was_short = false;
-    live->room_timer = loop_add_timer(live->context.loop, SHORT_MS, live_on_room, live);
-    return true;
 }
 
 /* Results of a current table are taken from here again after a moment. */
@@ -547,7 +558,8 @@ static int64_t live_ttl_ms(struct source *source, const char *name, int64_t ttl_
 {
     struct live *live = (struct live *)source;
     const struct live_table *table = live_find_table(live, name);
-    return table && !live_is_short(live) ? live_table_ttl_ms(table, ttl_ms) : ttl_ms;
+    live_note_budget(live);
+    return table ? live_table_ttl_ms(table, ttl_ms) : ttl_ms;
 }
 
 static void live_present(struct source *source, const char *name, struct source_present *out)
@@ -555,21 +567,17 @@ static void live_present(struct source *source, const char *name, struct source_
     struct live *live = (struct live *)source;
     const struct live_table *table = live_find_table(live, name);
     *out = (struct source_present){.state = "off", .why = ""};
+    live_note_budget(live);
     if (table)
         live_table_present(table, out);
-    if (strcmp(out->state, "live") == 0 && live_is_short(live)) {
-        out->state = "full";
-        out->why =
-            "some results of the last minute can't be kept: they have more than a quarter of "
-            "--cache-size, or change too often; raise it, or read less";
-    }
 }
 
 static int64_t live_hold_ms(struct source *source, const char *name, int64_t left_ms)
 {
     struct live *live = (struct live *)source;
     struct live_table *table = live_find_table(live, name);
-    return table ? live_table_hold_ms(table, left_ms, live_is_short(live)) : left_ms;
+    live_note_budget(live);
+    return table ? live_table_hold_ms(table, left_ms) : left_ms;
 }
 
 static void live_add_table_stats(const struct live_table *table, struct source_live *sum)

@@ -6,6 +6,7 @@
 enum {
     HISTORY_MS = 60 * 1000, /* a longer time than a listing takes to read */
     HISTORY_BYTES = 16 << 20,
+    ALL_HISTORIES_BYTES = 64 << 20,
 };
 
 /* One change: its texts, and what they are. */
@@ -23,12 +24,26 @@ static size_t live_history_size(const struct live_past *past)
     return sizeof *past + past->key_size + past->keys_size + past->before_size + past->after_size;
 }
 
+static void live_history_count(struct live_history *history, size_t more, size_t less)
+{
+    history->bytes += more - less;
+    if (history->total)
+        *history->total += more - less;
+    if (history->charge)
+        history->charge(history->charge_arg, more, less);
+}
+
+/* The table that changes has the shorter history when there is no room for all. */
+static bool live_history_is_full(const struct live_history *history)
+{
+    return history->bytes > HISTORY_BYTES ||
+           (history->total && *history->total > ALL_HISTORIES_BYTES && history->bytes > 0);
+}
+
 static void live_history_drop(struct live_history *history, struct live_past *past)
 {
     size_t size = live_history_size(past);
-    history->bytes -= size;
-    if (history->charge)
-        history->charge(history->charge_arg, 0, size);
+    live_history_count(history, 0, size);
     list_remove(&past->node);
     explicit_bzero(past, size);
     free(past);
@@ -79,10 +94,8 @@ void live_history_add(struct live_history *history, const struct live_image *ima
     end = live_history_copy(end, before);
     live_history_copy(end, after);
     list_append(&history->changes, &past->node);
-    history->bytes += live_history_size(past);
-    if (history->charge)
-        history->charge(history->charge_arg, live_history_size(past), 0);
-    while (history->bytes > HISTORY_BYTES)
+    live_history_count(history, live_history_size(past), 0);
+    while (live_history_is_full(history))
         live_history_shorten(history);
     live_history_age(history, now_ms);
 }

@@ -10,6 +10,7 @@
 struct live_history {
     struct list changes; /* of struct live_past, owned; the oldest first */
     size_t bytes;
+    size_t *total;                                       /* of all histories; may be NULL */
     int64_t from_ms;                                     /* it has all changes that came since */
     void (*charge)(void *arg, size_t more, size_t less); /* see struct live_options */
     void *charge_arg;

@@ -9,7 +9,7 @@
 /* Shared by the memories of all tables: the least recently used entry is dropped first. */
 struct live_budget {
     size_t used, most;
-    bool was_short; /* an entry was dropped, or not stored, for lack of room; reset by the reader */
+    bool was_short; /* an entry was dropped for lack of room; reset by the reader */
     void (*charge)(void *arg, size_t more, size_t less); /* see struct live_options */
     void *charge_arg;
     struct list entries; /* the least recently used first */

@@ -140,23 +140,25 @@ static size_t live_query_place(const struct live_query *query, struct json item,
     return from;
 }
 
-/* In a query of the table itself the sort key leads to the place. */
-struct live_row *live_query_find_item(const struct live_query *query, struct span key,
-                                      struct json item)
-{
-    bool failed = false;
-    bool is_whole = !query->read->index && query->read->attribute_count == 0;
-    size_t at = is_whole ? live_query_place(query, item, &failed) : 0;
-    bool found = !failed && at > 0 && live_query_is_of(query, at - 1, key, &failed);
-    return found ? query->rows[at - 1] : NULL;
-}
-
 static bool live_query_hold(const struct cond *conds, size_t count, struct json item, bool *failed)
 {
     for (size_t i = 0; i < count; i++)
         if (!cond_holds(&conds[i], item, failed))
             return false;
     return true;
+}
+
+/* In a query of the table itself the sort key leads to the place. */
+struct live_row *live_query_find_item(const struct live_query *query, struct span key,
+                                      struct json item)
+{
+    bool failed = false;
+    const struct read *read = query->read;
+    bool is_whole = !read->index && read->attribute_count == 0 &&
+                    live_query_hold(read->where, read->where_count, item, &failed);
+    size_t at = is_whole ? live_query_place(query, item, &failed) : 0;
+    bool found = !failed && at > 0 && live_query_is_of(query, at - 1, key, &failed);
+    return found ? query->rows[at - 1] : NULL;
 }
 
 /* A filter sees the attributes that the index has, and no others. */
@@ -224,6 +226,19 @@ static bool live_query_can_patch(const struct live_query *query)
     return !query->read->counts && !query->read->ties;
 }
 
+/* The row of IMAGE's item from number FROM on; COUNT for none. In the table itself the place of an
+ * item is its key. */
+static size_t live_query_find_row(const struct live_query *query, const struct live_image *image,
+                                  size_t from, bool *failed)
+{
+    if (query->read->index)
+        return live_query_find(query, image, from, failed);
+    size_t at = live_query_place(query, image->keys, failed);
+    bool is_it = !*failed && at > from && query->rows[at - 1]->hash == image->hash &&
+                 live_query_is_of(query, at - 1, image->key, failed);
+    return is_it ? at - 1 : query->count;
+}
+
 /* Removes the rows of IMAGE's item: if it moved while its pages were read, there may be several.
  * Returns the last one, with a reference; NULL for none. */
 static struct live_row *live_query_take(struct live_query *query, const struct live_image *image,
@@ -231,7 +246,7 @@ static struct live_row *live_query_take(struct live_query *query, const struct l
 {
     struct live_row *row = NULL;
     size_t at = 0;
-    while ((at = live_query_find(query, image, at, failed)) < query->count) {
+    while ((at = live_query_find_row(query, image, at, failed)) < query->count) {
         live_row_unref(row);
         row = live_row_ref(query->rows[at]);
         live_query_remove(query, at);
@@ -246,7 +261,7 @@ bool live_query_patch(struct live_query *query, const struct live_image *image)
     bool has = !image->after_known || live_query_admits(query, image->after, &failed);
     if (failed || ((had || has) && !live_query_can_patch(query)))
         return false;
-    if (!live_query_can_patch(query))
+    if (!had && !has)
         return true;
     struct live_row *old = live_query_take(query, image, &failed);
     bool ok = !failed && image->after_known && (!has || live_query_put(query, image, old));

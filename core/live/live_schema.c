@@ -67,6 +67,52 @@ void live_schema_unref(struct live_schema *schema)
     free(schema);
 }
 
+static bool live_schema_has_name(const struct span *names, size_t count, struct span name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (span_equal(names[i], name))
+            return true;
+    return false;
+}
+
+static bool live_schema_has_keys(const struct key_schema *own, const struct key_schema *other)
+{
+    bool same =
+        own->partition_count == other->partition_count && own->sort_count == other->sort_count;
+    for (size_t i = 0; same && i < own->partition_count; i++)
+        same = span_equal(own->partition[i].name, other->partition[i].name) &&
+               own->partition[i].type == other->partition[i].type;
+    for (size_t i = 0; same && i < own->sort_count; i++)
+        same = span_equal(own->sort[i].name, other->sort[i].name) &&
+               own->sort[i].type == other->sort[i].type;
+    return same;
+}
+
+static bool live_schema_has_index(const struct live_schema *schema, const struct index_info *info)
+{
+    for (size_t i = 1; i < schema->index_count; i++) {
+        const struct live_index *own = &schema->indexes[i];
+        if (!span_equal(own->name, info->name))
+            continue;
+        bool same = own->projection == info->projection &&
+                    own->included_count == info->included_count &&
+                    live_schema_has_keys(&own->keys, &info->keys);
+        for (size_t k = 0; same && k < info->included_count; k++)
+            same = live_schema_has_name(own->included, own->included_count, info->included[k]);
+        return same;
+    }
+    return false;
+}
+
+bool live_schema_is_of(const struct live_schema *schema, const struct table_info *info)
+{
+    bool same = schema->index_count == info->index_count + 1 &&
+                live_schema_has_keys(&schema->indexes[0].keys, &info->keys);
+    for (size_t i = 0; same && i < info->index_count; i++)
+        same = live_schema_has_index(schema, &info->indexes[i]);
+    return same;
+}
+
 const struct live_index *live_schema_find(const struct live_schema *schema, const char *name)
 {
     for (size_t i = 0; i < schema->index_count; i++)
@@ -182,14 +228,6 @@ static bool live_schema_is_key(const struct key_schema *keys, struct span name)
             return true;
     for (size_t i = 0; i < keys->sort_count; i++)
         if (span_equal(keys->sort[i].name, name))
-            return true;
-    return false;
-}
-
-static bool live_schema_has_name(const struct span *names, size_t count, struct span name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (span_equal(names[i], name))
             return true;
     return false;
 }

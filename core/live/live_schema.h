@@ -29,6 +29,9 @@ struct live_schema *live_schema_ref(struct live_schema *schema); /* NULL for NUL
 /* The last one frees it. NULL is fine. */
 void live_schema_unref(struct live_schema *schema);
 
+/* Whether INFO describes the same keys, indexes and projections. */
+bool live_schema_is_of(const struct live_schema *schema, const struct table_info *info);
+
 /* The index NAME, or with NULL the table itself; NULL if the table has no such index. */
 const struct live_index *live_schema_find(const struct live_schema *schema, const char *name);
 

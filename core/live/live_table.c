@@ -10,8 +10,21 @@ enum {
     UNREAD_MS = 10 * 60 * 1000, /* then polling stops */
     MOST_TABLES = 32,           /* that are followed at the same time */
     LOST_MS = 60 * 1000,        /* before it begins again */
+    SHORT_MS = 60 * 1000,       /* after a result could not be stored */
     INDEXES_SETTLE = 5,         /* times as long as the table itself */
 };
+
+bool live_shortage_lasts(const struct live_shortage *shortage, int64_t now_ms)
+{
+    return shortage->last_ms && now_ms - shortage->last_ms < SHORT_MS;
+}
+
+void live_shortage_note(struct live_shortage *shortage, int64_t now_ms)
+{
+    if (!live_shortage_lasts(shortage, now_ms))
+        shortage->began_ms = now_ms;
+    shortage->last_ms = now_ms;
+}
 
 static int64_t live_table_now_ms(const struct live_table *table)
 {
@@ -29,6 +42,7 @@ struct live_table *live_table_new(struct live_context *context, const char *name
     table->context = context;
     table->history.charge = context->budget->charge;
     table->history.charge_arg = context->budget->charge_arg;
+    table->history.total = &context->history_bytes;
     return table;
 }
 
@@ -93,7 +107,7 @@ static void live_table_lose(struct live_table *table, const struct error *why)
 
 static void live_table_report_lag(struct live_table *table)
 {
-    int64_t lag_ms = follower_stats(table->follower).lag_ms;
+    int64_t lag_ms = follower_lag_ms(table->follower);
     bool is_late = lag_ms > LIVE_MOST_LAG_MS;
     if (is_late && !table->was_late)
         log_line(table->context->log, LOG_LEVEL_WARNING,
@@ -109,6 +123,20 @@ static void live_table_report_lag(struct live_table *table)
 }
 
 static void live_table_begin(struct live_table *table);
+static bool live_table_stores(const struct live_table *table);
+
+/* Follows the table if there is room for one more; else it rests. */
+static void live_table_try(struct live_table *table)
+{
+    if (table->context->followed < MOST_TABLES) {
+        live_table_begin(table);
+        return;
+    }
+    table->state = LIVE_RESTS;
+    error_set(&table->why, ERROR_TOO_LARGE,
+              "%d tables are followed already; one that is not read for ten minutes makes room",
+              MOST_TABLES);
+}
 
 /* Polling costs requests, so it stops while the table is not read. */
 static void live_table_look(void *arg)
@@ -117,7 +145,7 @@ static void live_table_look(void *arg)
     bool is_unread = live_table_now_ms(table) - table->read_ms >= UNREAD_MS;
     table->timer = NULL;
     if (table->state == LIVE_LOST && !is_unread) {
-        live_table_begin(table);
+        live_table_try(table);
         return;
     }
     if (is_unread) {
@@ -131,6 +159,8 @@ static void live_table_look(void *arg)
     live_history_age(&table->history, live_table_now_ms(table));
     if (table->state == LIVE_FOLLOWS)
         live_table_report_lag(table);
+    if (live_table_stores(table))
+        table->stored_ms = live_table_now_ms(table);
     live_table_look_in(table, LOOK_EACH_MS);
 }
 
@@ -264,12 +294,7 @@ void live_table_touch(struct live_table *table)
         live_table_look_in(table, table->state == LIVE_LOST ? LOST_MS : LOOK_EACH_MS);
     if (table->state != LIVE_RESTS)
         return;
-    if (table->context->followed < MOST_TABLES)
-        live_table_begin(table);
-    else
-        error_set(&table->why, ERROR_TOO_LARGE,
-                  "%d tables are followed already; one that is not read for ten minutes makes room",
-                  MOST_TABLES);
+    live_table_try(table);
 }
 
 /* Results. */
@@ -292,19 +317,43 @@ static bool live_table_stores(const struct live_table *table)
                table->history.from_ms;
 }
 
-/* Until the table ceased to be current, no older result was used than those of a moment before. An
- * older one, which its ttl would allow, must not be used afterwards: a reader would see an earlier
- * state than before. */
+bool live_table_is_short(const struct live_table *table)
+{
+    int64_t now_ms = live_table_now_ms(table);
+    return live_shortage_lasts(&table->shortage, now_ms) ||
+           live_shortage_lasts(&table->context->shortage, now_ms);
+}
+
+/* When the shortage began: until then no older results were used than those of a moment before. */
+static int64_t live_table_short_since_ms(const struct live_table *table)
+{
+    const struct live_shortage *own = &table->shortage, *all = &table->context->shortage;
+    int64_t now_ms = live_table_now_ms(table);
+    if (!live_shortage_lasts(own, now_ms))
+        return all->began_ms;
+    return live_shortage_lasts(all, now_ms) && all->began_ms < own->began_ms ? all->began_ms
+                                                                             : own->began_ms;
+}
+
+/* Until the table ceased to be current, or to have room, no older result was used than those of a
+ * moment before. An older one, which its ttl would allow, must not be used afterwards: a reader
+ * would see an earlier state than before. */
 int64_t live_table_ttl_ms(const struct live_table *table, int64_t ttl_ms)
 {
-    int64_t past_ms = live_table_now_ms(table) - table->ended_ms; /* since then */
-    if (live_table_stores(table)) {
-        int64_t lag_ms = follower_stats(table->follower).lag_ms;
-        int64_t late_ms = lag_ms > LIVE_MOST_LAG_MS ? lag_ms - LIVE_MOST_LAG_MS : 0;
-        if (table->ended_ms == 0 || late_ms < past_ms) /* behind a gap it lags by more */
-            past_ms = late_ms;
-    } else if (table->ended_ms == 0) {
+    int64_t now_ms = live_table_now_ms(table), past_ms;
+    int64_t ended_ms = table->ended_ms > table->stored_ms ? table->ended_ms : table->stored_ms;
+    bool was_live = ended_ms > 0;
+    if (live_table_stores(table) && !live_table_is_short(table)) {
+        int64_t lag_ms = follower_lag_ms(table->follower);
+        past_ms = lag_ms > LIVE_MOST_LAG_MS ? lag_ms - LIVE_MOST_LAG_MS : 0;
+        if (table->ended_ms &&
+            past_ms > now_ms - table->ended_ms) /* behind a gap it lags by more */
+            past_ms = now_ms - table->ended_ms;
+    } else if (!was_live) {
         return ttl_ms;
+    } else {
+        bool is_short = live_table_stores(table);
+        past_ms = now_ms - (is_short ? live_table_short_since_ms(table) : ended_ms);
     }
     return past_ms + SOURCE_REUSE_MS < ttl_ms ? past_ms + SOURCE_REUSE_MS : ttl_ms;
 }
@@ -312,12 +361,13 @@ int64_t live_table_ttl_ms(const struct live_table *table, int64_t ttl_ms)
 /* While a table is lost its results have their ttl, but no longer than it stays lost. Else it may
  * become current at any time; then results that were used before are held for the rest of the time.
  */
-int64_t live_table_hold_ms(struct live_table *table, int64_t left_ms, bool is_old)
+int64_t live_table_hold_ms(struct live_table *table, int64_t left_ms)
 {
     int64_t lag_ms, most_ms = table->state == LIVE_LOST ? LOST_MS : SOURCE_REUSE_MS;
     int64_t hold_ms = left_ms < most_ms ? left_ms : most_ms;
     int64_t until_ms = live_table_now_ms(table) + hold_ms + SOURCE_HOLD_MS - SOURCE_REUSE_MS;
-    is_old = is_old || !live_table_stores(table) || !live_table_is_current(table, &lag_ms);
+    bool is_old = live_table_is_short(table) || !live_table_stores(table) ||
+                  !live_table_is_current(table, &lag_ms);
     if (is_old && until_ms > table->held_until_ms)
         table->held_until_ms = until_ms;
     return hold_ms;
@@ -327,7 +377,7 @@ bool live_table_is_current(const struct live_table *table, int64_t *lag_ms)
 {
     if (table->state != LIVE_FOLLOWS)
         return false;
-    *lag_ms = follower_stats(table->follower).lag_ms;
+    *lag_ms = follower_lag_ms(table->follower);
     return *lag_ms <= LIVE_MOST_LAG_MS;
 }
 
@@ -364,7 +414,7 @@ void live_table_present(const struct live_table *table, struct source_present *o
                                         [LIVE_LOST] = "lost"};
     *out = (struct source_present){.state = words[table->state], .why = ""};
     if (table->follower)
-        out->lag_ms = follower_stats(table->follower).lag_ms;
+        out->lag_ms = follower_lag_ms(table->follower);
     bool lags = table->state == LIVE_FOLLOWS && out->lag_ms > LIVE_MOST_LAG_MS;
     if (lags)
         out->state = "lags";
@@ -374,6 +424,15 @@ void live_table_present(const struct live_table *table, struct source_present *o
     out->lag_ms = live_table_most_lag_ms(table, out->lag_ms);
     if (lags || table->state != LIVE_FOLLOWS)
         out->why = table->why.text;
+    if (strcmp(out->state, words[LIVE_FOLLOWS]) != 0 || !live_table_is_short(table))
+        return;
+    out->state = "full";
+    out->why = live_shortage_lasts(&table->context->shortage, live_table_now_ms(table))
+                   ? "the results of the last minute have more than a quarter of --cache-size; "
+                     "raise it, or read less"
+                   : "some results of the table can't be kept: one has more than half of the room "
+                     "for all, or an index is newer than the mount's view of the table, or the "
+                     "table changes too fast";
 }
 
 static int64_t live_table_settle_ms(const struct live_table *table, bool of_index)
@@ -451,4 +510,16 @@ void live_table_forget(struct live_table *table)
     if (table->memory)
         live_memory_clear(table->memory);
     live_history_restart(&table->history, live_table_now_ms(table));
+    table->covered_ms = live_table_now_ms(table); /* nothing can be stored at first, as then */
+}
+
+void live_table_check(struct live_table *table, const struct table_info *info)
+{
+    if (!table->schema || live_schema_is_of(table->schema, info))
+        return;
+    log_line(table->context->log, LOG_LEVEL_INFO,
+             "table %s has other keys or indexes than before, and is followed anew", table->name);
+    live_table_stop(table);
+    table->why = (struct error){0};
+    live_table_try(table);
 }

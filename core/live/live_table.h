@@ -24,6 +24,13 @@ struct live_use {
     int64_t from_ms, tip_ms;
 };
 
+/* A time in which results could not be stored. */
+struct live_shortage {
+    int64_t began_ms, last_ms; /* LAST_MS is 0: there was none */
+};
+bool live_shortage_lasts(const struct live_shortage *shortage, int64_t now_ms);
+void live_shortage_note(struct live_shortage *shortage, int64_t now_ms);
+
 /* The common part of all tables of a source. All of it is borrowed. */
 struct live_context {
     struct loop *loop;
@@ -31,9 +38,11 @@ struct live_context {
     struct payer *payer;   /* of the polls; may be NULL */
     const struct log *log; /* may be NULL */
     struct live_budget *budget;
-    int64_t settle_ms;      /* see struct live_options */
-    uint64_t changes, gaps; /* so far */
-    unsigned followed;      /* tables with a follower */
+    struct live_shortage shortage; /* of room for the results of all tables */
+    size_t history_bytes;          /* of all tables */
+    int64_t settle_ms;             /* see struct live_options */
+    uint64_t changes, gaps;        /* so far */
+    unsigned followed;             /* tables with a follower */
 };
 
 struct live_table {
@@ -45,11 +54,13 @@ struct live_table {
     struct live_schema *schema; /* a reference; NULL until the table is described */
     struct live_memory *memory; /* owned; likewise */
     struct live_history history;
-    bool was_late;           /* the lag was reported */
-    int64_t read_ms;         /* the last Read of the table */
-    int64_t covered_ms;      /* of FOLLOWS: since when */
-    struct live_use uses[2]; /* the latest first: readers may hold these results */
-    int64_t ended_ms;        /* when it ceased to follow; 0: not yet */
+    bool was_late;                 /* the lag was reported */
+    int64_t read_ms;               /* the last Read of the table */
+    int64_t covered_ms;            /* of FOLLOWS: since when */
+    struct live_use uses[2];       /* the latest first: readers may hold these results */
+    int64_t ended_ms;              /* when it ceased to follow; 0: not yet */
+    int64_t stored_ms;             /* when results could be stored last; 0: not yet */
+    struct live_shortage shortage; /* of results of this table that could not be stored */
     int64_t held_until_ms; /* the kernel may hold results that were used while it was not current */
     struct loop_timer *timer; /* of all states but RESTS: the next look at the table */
     char name[];
@@ -69,11 +80,13 @@ bool live_table_is_current(const struct live_table *table, int64_t *lag_ms);
 /* The same, before a result is used. */
 bool live_table_use(struct live_table *table, int64_t *lag_ms);
 
+/* Whether there was not room for all results lately, of all tables or of this one. Then readers use
+ * theirs for the ttl: else they would send more requests than without this source. */
+bool live_table_is_short(const struct live_table *table);
 /* How old a result may be that is used again; TTL_MS or less. */
 int64_t live_table_ttl_ms(const struct live_table *table, int64_t ttl_ms);
-/* The time for which the kernel may hold a result; LEFT_MS or less. IS_OLD: it may be as old as its
- * ttl allows, though the table is current. */
-int64_t live_table_hold_ms(struct live_table *table, int64_t left_ms, bool is_old);
+/* The time for which the kernel may hold a result; LEFT_MS or less. */
+int64_t live_table_hold_ms(struct live_table *table, int64_t left_ms);
 
 /* Fills in all of OUT. The lag includes the time for which readers hold a result. */
 void live_table_present(const struct live_table *table, struct source_present *out);
@@ -92,5 +105,7 @@ void live_table_store_query(struct live_table *table, struct live_query *query, 
 
 /* Drops all that is stored; the table is followed on. */
 void live_table_forget(struct live_table *table);
+/* The table is described again as INFO. With other indexes it begins anew. */
+void live_table_check(struct live_table *table, const struct table_info *info);
 
 #endif

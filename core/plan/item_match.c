@@ -119,10 +119,11 @@ enum item_match_verdict item_match_item(const struct plan *plan, struct json ite
     return ITEM_MATCH_UNDECLARED;
 }
 
-bool item_match_report(const struct plan *plan, struct json item, struct error *err)
+bool item_match_report(const struct model *table, const char *table_name, struct json item,
+                       struct error *err)
 {
-    for (size_t i = 0; i < plan->table->key_count; i++) {
-        const struct map_key *key = &plan->table->keys[i];
+    for (size_t i = 0; i < table->key_count; i++) {
+        const struct map_key *key = &table->keys[i];
         CLEAN_UP(buf_clean_up) struct buf bytes = {0};
         struct value value;
         struct json typed = item_attribute(item, span_text(key->attribute));
@@ -133,17 +134,17 @@ bool item_match_report(const struct plan *plan, struct json item, struct error *
             return error_set(
                 err, ERROR_INVALID,
                 "an item of %s has no %s, a key in the map; ddbfs check prints the table's keys",
-                plan->table_name, key->attribute);
+                table_name, key->attribute);
         if (!read || value.type != key->type)
             return error_set(err, ERROR_INVALID,
                              "%s of %s is of type %s, but of type %s in the map; add \"types\": { "
                              "\"%s\": \"%s\" }, as ddbfs check prints",
-                             key->attribute, plan->table_name,
+                             key->attribute, table_name,
                              read ? value_type_name(value.type) : "another",
                              value_type_name(key->type), key->attribute,
                              read ? value_type_name(value.type) : "…");
     }
-    return error_set(err, ERROR_BAD_ANSWER, "an item of %s is not understood", plan->table_name);
+    return error_set(err, ERROR_BAD_ANSWER, "an item of %s is not understood", table_name);
 }
 
 void pick_clean_up(struct pick *pick)
@@ -199,7 +200,7 @@ bool pick_consider(struct pick *pick, struct json item, const struct record_orig
     case ITEM_MATCH_NO_MEMORY:
         return error_no_memory(err);
     case ITEM_MATCH_UNREADABLE:
-        return item_match_report(pick->plan, item, err);
+        return item_match_report(pick->plan->table, pick->plan->table_name, item, err);
     case ITEM_MATCH_OTHER:
     case ITEM_MATCH_UNDECLARED:
         pick->passed_over++;

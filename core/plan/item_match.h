@@ -44,7 +44,8 @@ const struct map_entry *item_match_entry(const struct model *table,
                                          const struct bindings *path, struct bindings *parts);
 
 /* Fills ERR with the reason why ITEM is ITEM_MATCH_UNREADABLE. Returns false. */
-bool item_match_report(const struct plan *plan, struct json item, struct error *err);
+bool item_match_report(const struct model *table, const char *table_name, struct json item,
+                       struct error *err);
 
 /* The one item that a path means, among those of a query. {.plan = …} is the start. */
 struct pick {

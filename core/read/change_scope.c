@@ -38,6 +38,9 @@ bool change_scope_check(const struct place *place, struct error *err)
         return error_set(err, ERROR_INVALID,
                          "is neither a directory nor an item of a table; name one of these");
     }
+    if (place->kind == PLACE_DIRECTORY && place->route->vector)
+        return error_set(err, ERROR_INVALID,
+                         "is of a vector index, which lists no items; follow the table");
     if (place->is_past || place->is_snapshot)
         return error_set(err, ERROR_INVALID,
                          "is of a %s, which does not change; follow the table itself, without "
@@ -247,6 +250,11 @@ static enum change_verdict scope_test_route(struct scope_test *test, const struc
     return best;
 }
 
+static bool scope_has_conds(const struct map_pattern *pattern)
+{
+    return pattern->where_count + pattern->filter_count > 0;
+}
+
 static enum change_verdict scope_test_item(struct scope_test *test,
                                            const struct place_options *names)
 {
@@ -257,9 +265,10 @@ static enum change_verdict scope_test_item(struct scope_test *test,
     bool failed = false;
     if (!plan)
         return why.kind == ERROR_NO_MEMORY ? CHANGE_NO_MEMORY : CHANGE_OTHER;
-    if (plan->kind == PLAN_KEY)
-        return plan_admits(plan, &test->key, test->image->item, &failed) ? CHANGE_SHOWN
-                                                                         : CHANGE_OTHER;
+    if (plan->kind == PLAN_KEY && !plan_admits(plan, &test->key, test->image->item, &failed))
+        return CHANGE_OTHER;
+    if (plan->kind == PLAN_KEY && !scope_has_conds(place->route->file))
+        return CHANGE_SHOWN;
     enum change_verdict verdict =
         scope_test_pattern(test, place->route->file, place->route->kind, &match);
     if (place->shortened.size == 0 || verdict == CHANGE_OTHER || verdict == CHANGE_NO_MEMORY)
@@ -289,6 +298,12 @@ enum change_verdict change_scope_test(const struct place *place, const struct pl
     if (place->kind != PLACE_DIRECTORY)
         return scope_test_item(&test, names);
     return place->route->parent ? scope_test_route(&test, place->route) : CHANGE_SHOWN;
+}
+
+bool change_scope_is_one_item(const struct place *place)
+{
+    const struct map_pattern *pattern = place->kind == PLACE_DIRECTORY ? NULL : place->route->file;
+    return pattern && (pattern->list || (!pattern->pick && !pattern->limit));
 }
 
 /* Marks in PARTS all parts of KIND's key as known. */
@@ -369,7 +384,9 @@ bool change_scope_is_by_key(const struct place *place, const char **attribute)
     const char *needed = NULL;
     bool is_item = place->kind != PLACE_DIRECTORY;
     const struct plan *plan = is_item ? place_plan(place, &ignored) : NULL;
-    bool is_by_key = is_item ? !plan || plan->kind == PLAN_KEY : !place->route->parent;
+    bool is_by_key = is_item
+                         ? !plan || (plan->kind == PLAN_KEY && !scope_has_conds(place->route->file))
+                         : !place->route->parent;
     for (const struct map_kind *kind = place->table->kinds; kind && !is_by_key && !needed;
          kind = kind->next)
         needed = scope_find_attribute(place, kind);

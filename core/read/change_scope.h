@@ -26,6 +26,9 @@ bool change_scope_check(const struct place *place, struct error *err);
  * of the attributes that decide, too; borrowed of the model. */
 bool change_scope_is_by_key(const struct place *place, const char **attribute);
 
+/* Whether PLACE is a path of one item, and not of the one that is chosen among several. */
+bool change_scope_is_one_item(const struct place *place);
+
 /* Whether PLACE shows the item. */
 enum change_verdict change_scope_test(const struct place *place, const struct place_options *names,
                                       const struct change_image *image);

@@ -126,7 +126,7 @@ static bool fetch_flight_search(struct fetch_flight *flight, struct json item,
     if (failed || arena.failed)
         return error_no_memory(err);
     if (!keyed)
-        return item_match_report(flight->plan, item, err);
+        return item_match_report(flight->plan->table, flight->plan->table_name, item, err);
     if (meant)
         flight->pick.best = record_new(item, origin, err);
     return !meant || flight->pick.best;

@@ -191,15 +191,16 @@ static void listing_query_describe(struct tree_listing *listing, struct tree_ent
     hydrate_note(&listing->hydrate, size);
 }
 
-/* The rest of the ttl of an entry, on a page that waited for WAITED_MS in the source. */
+/* The rest of the ttl of an entry, on a page that waited for WAITED_MS in the source; < 0: it is
+ * over. */
 static int64_t listing_query_ttl_left_ms(const struct tree_listing *listing, int64_t waited_ms)
 {
     int64_t ttl_ms = plan_ttl_ms(listing->plan, listing->source);
     struct walk_age age = walk_age(listing->walk);
     if (!age.is_replayed)
-        return waited_ms < ttl_ms ? ttl_ms - waited_ms : 0;
+        return ttl_ms - waited_ms;
     int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(listing->tree->loop);
-    return left_ms > 0 && !age.is_dropped ? left_ms : 0;
+    return age.is_dropped && left_ms > 0 ? 0 : left_ms;
 }
 
 /* Adds an entry for an item that counts. OWN is the file that the map declares for it, or NULL.
@@ -271,7 +272,7 @@ static bool listing_query_add_item(struct tree_listing *listing, const struct pa
     case ITEM_MATCH_NO_MEMORY:
         return false;
     case ITEM_MATCH_UNREADABLE:
-        item_match_report(listing->plan, item, &listing->refused);
+        item_match_report(listing->plan->table, listing->plan->table_name, item, &listing->refused);
         return true;
     case ITEM_MATCH_UNDECLARED:
         listing->stats.skipped++;
@@ -443,7 +444,8 @@ static void listing_query_take_item(void *arg, struct json item, const char *req
     if (!item_match_key(listing->place->table, item, &arena, &key)) {
         listing->entries.failed = listing->entries.failed || arena.failed;
         if (!arena.failed)
-            item_match_report(listing->plan, item, &listing->refused);
+            item_match_report(listing->plan->table, listing->plan->table_name, item,
+                              &listing->refused);
         return;
     }
     if (hydrate_find(&listing->hydrate, &key, &at) &&

@@ -117,7 +117,7 @@ static struct similar_result *similar_result_new(const struct similar_flight *fl
         struct key key;
         if (!item_match_key(flight->plan->table, item, &arena, &key)) {
             if (!arena.failed && !result->arena.failed)
-                item_match_report(flight->plan, item, err);
+                item_match_report(flight->plan->table, flight->plan->table_name, item, err);
             else
                 error_no_memory(err);
             similar_result_unref(result);
@@ -145,6 +145,11 @@ static void similar_flight_take_page(void *arg, const struct page *page, const s
     struct similar_result *result = NULL;
     if (err)
         why = *err;
+    else if (page->item_count == 0) /* an index that has the item finds at least that */
+        error_set(&why, ERROR_NO_TABLE,
+                  "the vector index %s of table %s has found no item, and not even this one: it "
+                  "does not have it yet; try again in some seconds",
+                  flight->read->index, flight->plan->table_name);
     else
         result = similar_result_new(flight, page, &why);
     similar_flight_abandon(flight);
@@ -247,7 +252,8 @@ static bool similar_sort_items(struct similar *similar)
         struct key key;
         if (!item_match_key(similar->plan->table, item, &arena, &key))
             return arena.failed ? error_no_memory(&similar->why)
-                                : item_match_report(similar->plan, item, &similar->why);
+                                : item_match_report(similar->plan->table, similar->plan->table_name,
+                                                    item, &similar->why);
         for (size_t i = 0; i < result->count; i++)
             if (key_compare(&result->hits[i].key, &key) == 0)
                 similar->found[i] = item;

@@ -2,6 +2,8 @@
 
 #include "core/base/ascii.h"
 
+enum { SECOND_MS = 1000, MINUTE_MS = 60 * 1000 };
+
 const char *change_word(enum change_kind kind)
 {
     static const char *const words[] = {
@@ -33,8 +35,7 @@ static bool change_is_of_service(struct json record)
            json_string_is(id, SPAN_LITERAL("dynamodb.amazonaws.com"));
 }
 
-/* Seconds since 1970, with or without a fraction. */
-static bool change_read_time(struct json value, int64_t *out_ms)
+bool change_read_time(struct json value, int64_t *out_ms)
 {
     double seconds;
     if (!json_read_double(value, &seconds) || seconds < 0 || seconds > 1e11)
@@ -65,6 +66,13 @@ bool change_read(struct json record, struct change *out, struct error *err)
                          "that changes responses");
     out->is_expired = out->kind == CHANGE_REMOVE && change_is_of_service(record);
     return true;
+}
+
+bool change_may_follow(const struct change *change, int64_t ms)
+{
+    bool is_minute = change->at_ms % MINUTE_MS == 0, is_second = change->at_ms % SECOND_MS == 0;
+    int64_t rounded_ms = is_minute ? MINUTE_MS : is_second ? SECOND_MS : 1;
+    return change->at_ms + rounded_ms > ms;
 }
 
 static bool change_is_integer(struct span text)

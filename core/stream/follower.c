@@ -3,16 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/instant.h"
 #include "core/stream/shard.h"
 
 enum {
-    MOST_REQUESTS = 8,               /* of shards, at the same time */
-    DESCRIBE_EACH_MS = 60 * 1000,    /* new shards are looked for, even if none has ended */
-    DESCRIBE_LEAST_MS = 1000,        /* between two descriptions: the service allows 10 a second */
-    DESCRIBE_AGAIN_MS = 5 * 1000,    /* after a failure */
-    CHILDLESS_MS = 60 * 1000,        /* a shard that ended before gets no children */
-    FORGET_MS = 48 * 60 * 60 * 1000, /* twice as long as a stream has its changes */
-    SECOND_MS = 1000,                /* times of changes are rounded down to seconds */
+    MOST_REQUESTS = 8,                /* of shards, at the same time */
+    DESCRIBE_EACH_MS = 60 * 1000,     /* new shards are looked for, even if none has ended */
+    DESCRIBE_LEAST_MS = 1000,         /* between two descriptions: the service allows 10 a second */
+    DESCRIBE_AGAIN_MS = 5 * 1000,     /* after a failure */
+    CHILDLESS_MS = 60 * 1000,         /* a shard that ended before gets no children */
+    FORGET_MS = 48 * 60 * 60 * 1000,  /* twice as long as a stream has its changes */
+    KEPT_MS = 24 * 60 * 60 * 1000,    /* by a stream: each change */
+    CLOCKS_DIFFER_MS = 5 * 60 * 1000, /* at most, or the service refuses signatures */
+    STREAM_LATER_MS = 60 * 1000,      /* a stream that is made with its table is not younger */
 };
 
 /* The description of the table, or of the stream with its shards. */
@@ -26,6 +29,8 @@ struct follower {
     struct shard_context context;
     struct list shards;       /* of struct shard, owned; also those that have ended, while the
                                * stream has them */
+    struct dict by_id;        /* the same */
+    int64_t tip_ms;           /* of all of them, after the last event; see shard.h */
     enum follower_step step;  /* of READ */
     struct read *read;        /* owned; NULL: no description is under way */
     struct source_call *call; /* likewise */
@@ -33,9 +38,12 @@ struct follower {
     bool is_disabled;         /* the stream, as of the last description */
     bool has_shards;          /* the shards were read once */
     bool is_covered;
-    int64_t made_ms;
-    int64_t described_ms; /* when the last complete description was begun */
-    int64_t began_ms;     /* when the one under way was begun */
+    bool is_paused;
+    int64_t made_ms, made_wall_ms;
+    int64_t table_wall_ms, stream_wall_ms; /* when they were made; 0: not known */
+    /* When the last complete description was begun; and the one under way: */
+    int64_t described_ms, described_wall_ms;
+    int64_t began_ms, began_wall_ms;
     struct follower_stats stats;
     bool *gone; /* set by destroy, while a function of OPS runs */
 };
@@ -48,6 +56,12 @@ static void follower_end_call(struct follower *follower)
     follower->read = NULL;
 }
 
+static void follower_drop_shard(struct follower *follower, struct shard *shard)
+{
+    dict_remove(&follower->by_id, &shard->by_id);
+    shard_destroy(shard);
+}
+
 void follower_destroy(struct follower *follower)
 {
     if (!follower)
@@ -57,7 +71,8 @@ void follower_destroy(struct follower *follower)
     follower_end_call(follower);
     loop_remove_timer(follower->timer);
     LIST_EACH_SAFE (struct shard, each, &follower->shards, node)
-        shard_destroy(each);
+        follower_drop_shard(follower, each);
+    dict_clean_up(&follower->by_id);
     source_unref(follower->options.source);
     payer_unref(follower->options.payer);
     free(follower->table);
@@ -87,8 +102,14 @@ static void follower_end(struct follower *follower, const struct error *why)
     loop_remove_timer(follower->timer);
     follower->timer = NULL;
     LIST_EACH_SAFE (struct shard, each, &follower->shards, node)
-        shard_destroy(each);
+        follower_drop_shard(follower, each);
     follower_report(follower, follower->options.ops->ended, &copy);
+}
+
+static int64_t follower_wall_ms(const struct follower *follower)
+{
+    struct clock *clock = loop_clock(follower->options.loop);
+    return clock->wall_ms(clock);
 }
 
 /* Lag. */
@@ -99,29 +120,40 @@ static bool follower_counts(const struct shard *shard)
     return shard->state != SHARD_ENDED || !shard->has_children;
 }
 
-/* All changes before this were delivered; 0: not known. On the monotonic clock. */
-static int64_t follower_tip_ms(const struct follower *follower)
+/* All changes before this were delivered; 0: not known. On the monotonic clock. An enabled stream
+ * has open shards: while none is known, nothing newer is certain than the end of the last one. */
+static int64_t follower_find_tip_ms(const struct follower *follower)
 {
-    int64_t tip_ms = INT64_MAX;
+    int64_t least_ms = INT64_MAX, most_ms = 0;
     if (!follower->has_shards)
         return 0;
-    LIST_EACH (struct shard, each, &follower->shards, node)
-        if (follower_counts(each) && each->tip_ms < tip_ms)
-            tip_ms = each->tip_ms;
-    return tip_ms == INT64_MAX ? follower->described_ms : tip_ms;
+    LIST_EACH (struct shard, each, &follower->shards, node) {
+        if (follower_counts(each) && each->tip_ms < least_ms)
+            least_ms = each->tip_ms;
+        if (each->tip_ms > most_ms)
+            most_ms = each->tip_ms;
+    }
+    if (least_ms != INT64_MAX)
+        return least_ms;
+    return most_ms && !follower->is_disabled ? most_ms : follower->described_ms;
+}
+
+int64_t follower_lag_ms(const struct follower *follower)
+{
+    int64_t since_ms = follower->tip_ms ? follower->tip_ms : follower->made_ms;
+    return loop_now_ms(follower->options.loop) - since_ms;
 }
 
 struct follower_stats follower_stats(const struct follower *follower)
 {
     struct follower_stats stats = follower->stats;
-    int64_t tip_ms = follower_tip_ms(follower);
     LIST_EACH (struct shard, each, &follower->shards, node) {
         stats.shards += each->state != SHARD_ENDED;
         stats.closed += each->state == SHARD_ENDED;
     }
     stats.requests += follower->context.requests;
     stats.duplicates = follower->context.duplicates;
-    stats.lag_ms = loop_now_ms(follower->options.loop) - (tip_ms ? tip_ms : follower->made_ms);
+    stats.lag_ms = follower_lag_ms(follower);
     return stats;
 }
 
@@ -134,10 +166,7 @@ enum follow_view follower_view(const struct follower *follower)
 
 static struct shard *follower_find_shard(const struct follower *follower, struct span id)
 {
-    LIST_EACH (struct shard, each, &follower->shards, node)
-        if (span_equal(each->id, id))
-            return each;
-    return NULL;
+    return (struct shard *)dict_find(&follower->by_id, id);
 }
 
 /* A shard begins when its parent has ended, or is not known any more. */
@@ -165,6 +194,8 @@ static void follower_send(struct follower *follower)
 {
     size_t busy = 0;
     struct shard *next;
+    if (follower->is_paused)
+        return;
     LIST_EACH (struct shard, each, &follower->shards, node)
         busy += shard_is_busy(each);
     for (; busy < MOST_REQUESTS && (next = follower_next_shard(follower)); busy++)
@@ -251,7 +282,8 @@ static void follower_continue(struct follower *follower)
         follower_end_stuck(follower);
         return;
     }
-    if (follower->is_covered || follower_tip_ms(follower) == 0)
+    follower->tip_ms = follower_find_tip_ms(follower);
+    if (follower->is_covered || follower->tip_ms == 0)
         return;
     follower->is_covered = true;
     if (follower->options.ops->covered)
@@ -264,13 +296,26 @@ static void follower_on_moved(void *arg, struct shard *shard)
     follower_continue(arg);
 }
 
-static void follower_on_changes(void *arg, struct shard *shard, const struct change *changes,
+/* All changes from before this were delivered before those that SHARD has now. Some of the tips are
+ * of this machine's clock. */
+static int64_t follower_resume_ms(const struct follower *follower, const struct shard *shard)
+{
+    int64_t resume_ms = shard->delivered_wall_ms;
+    LIST_EACH (struct shard, each, &follower->shards, node)
+        if (follower_counts(each) && each->delivered_wall_ms < resume_ms)
+            resume_ms = each->delivered_wall_ms;
+    return resume_ms - CLOCKS_DIFFER_MS;
+}
+
+static void follower_on_changes(void *arg, struct shard *shard, struct change *changes,
                                 size_t count)
 {
     struct follower *follower = arg;
     bool gone = false;
-    (void)shard;
+    int64_t resume_ms = follower_resume_ms(follower, shard);
     follower->stats.changes += count;
+    for (size_t i = 0; i < count; i++)
+        changes[i].resume_ms = resume_ms;
     follower->gone = &gone;
     follower->options.ops->changes(follower->options.arg, changes, count);
     if (gone)
@@ -285,6 +330,7 @@ static void follower_on_gap(void *arg, struct shard *shard, const struct error *
     (void)shard;
     follower->stats.gaps++;
     follower->is_covered = false;
+    follower->tip_ms = follower_find_tip_ms(follower);
     if (follower_report(follower, follower->options.ops->gap, why))
         follower_continue(follower);
 }
@@ -316,9 +362,12 @@ static const struct shard_ops follower_shard_ops = {
 /* Where a shard begins that the first description has, unless only later changes are wanted. */
 static void follower_place_first(const struct follower *follower, struct shard *shard)
 {
-    shard->at = follower->options.from == FOLLOW_NOW ? STREAM_LATEST : STREAM_OLDEST;
-    if (follower->options.from == FOLLOW_SINCE)
-        shard->not_before_ms = follower->options.since_ms - follower->options.since_ms % SECOND_MS;
+    const struct follower_options *options = &follower->options;
+    shard->at = options->from == FOLLOW_NOW ? STREAM_LATEST : STREAM_OLDEST;
+    shard->not_before_ms = options->from == FOLLOW_SINCE ? options->since_ms : INT64_MIN;
+    shard->delivered_wall_ms = options->from == FOLLOW_NOW     ? follower->made_wall_ms
+                               : options->from == FOLLOW_SINCE ? options->since_ms
+                                                               : follower->made_wall_ms - KEPT_MS;
 }
 
 /* A shard that appears later is read from its beginning. Changes that its parent has
@@ -328,8 +377,9 @@ static void follower_place_later(const struct follower *follower, struct shard *
     const struct shard *parent = follower_find_shard(follower, shard->parent);
     shard->at = STREAM_OLDEST;
     shard->tip_ms = parent ? parent->tip_ms : follower->described_ms;
+    shard->delivered_wall_ms = parent ? parent->delivered_wall_ms : follower->described_wall_ms;
     if (follower->options.from == FOLLOW_SINCE)
-        shard->not_before_ms = follower->options.since_ms - follower->options.since_ms % SECOND_MS;
+        shard->not_before_ms = follower->options.since_ms;
 }
 
 /* Adds the shard that DESCRIBED describes, unless it is known. False with ERR filled. */
@@ -356,6 +406,8 @@ static bool follower_add_shard(struct follower *follower, struct json described,
     else
         follower_place_first(follower, shard);
     shard->seen_ms = follower->began_ms;
+    shard->by_id.key = shard->id;
+    dict_add(&follower->by_id, &shard->by_id);
     list_append(&follower->shards, &shard->node);
     return true;
 }
@@ -391,7 +443,7 @@ static void follower_forget_shards(struct follower *follower)
     LIST_EACH_SAFE (struct shard, each, &follower->shards, node)
         if (each->state == SHARD_ENDED && each->has_children &&
             follower->began_ms - each->seen_ms > FORGET_MS)
-            shard_destroy(each);
+            follower_drop_shard(follower, each);
 }
 
 /* The time to the next description: soon, while no shard is open. */
@@ -411,6 +463,7 @@ static void follower_take_shards(struct follower *follower)
     follower_forget_shards(follower);
     follower->has_shards = true;
     follower->described_ms = follower->began_ms;
+    follower->described_wall_ms = follower->began_wall_ms;
 }
 
 /* The description of the whole stream was refused, and not a place in it. */
@@ -432,11 +485,8 @@ static void follower_fail(struct follower *follower, const struct error *why)
 {
     struct error err = *why;
     follower_report_deletion(follower, &err);
-    bool is_final = why->kind == ERROR_DENIED || why->kind == ERROR_INVALID ||
-                    why->kind == ERROR_NO_TABLE || why->kind == ERROR_NO_STREAM ||
-                    why->kind == ERROR_NOT_STORED;
     follower_end_call(follower);
-    if (is_final) {
+    if (shard_is_refused(why)) {
         follower_end(follower, &err);
         return;
     }
@@ -467,6 +517,28 @@ static void follower_read_state(struct follower *follower, struct span descripti
     follower->is_disabled = json_string_is(status, SPAN_LITERAL("DISABLED"));
     if (json_read_string(json_member(json_root(&doc), "StreamViewType"), &view))
         follower->view = follower_read_view(buf_span(&view));
+    change_read_time(json_member(json_root(&doc), "CreationRequestDateTime"),
+                     &follower->stream_wall_ms);
+}
+
+/* A stream that was enabled anew lacks the changes that the one before it may still have. False if
+ * the report of that destroyed the follower. */
+static bool follower_check_past(struct follower *follower)
+{
+    struct error why;
+    CLEAN_UP(buf_clean_up) struct buf time = {0};
+    int64_t born_ms = follower->stream_wall_ms;
+    if (follower->options.from != FOLLOW_SINCE || follower->has_shards ||
+        born_ms <= follower->options.since_ms ||
+        (follower->table_wall_ms && born_ms < follower->table_wall_ms + STREAM_LATER_MS))
+        return true;
+    instant_write(&time, born_ms);
+    error_set(&why, ERROR_NOT_STORED,
+              "the stream of table %s exists since %s; changes from before that are not in it, and "
+              "a stream that was disabled is not read; read the table itself",
+              follower->table, buf_text(&time));
+    follower->stats.gaps++;
+    return follower_report(follower, follower->options.ops->gap, &why);
 }
 
 static void follower_on_shards(struct follower *follower, const struct page *page)
@@ -484,6 +556,8 @@ static void follower_on_shards(struct follower *follower, const struct page *pag
         return;
     }
     follower_end_call(follower);
+    if (!follower_check_past(follower))
+        return;
     follower_take_shards(follower);
     follower_describe_in(follower, follower_rest_ms(follower));
     follower_continue(follower);
@@ -526,6 +600,7 @@ static void follower_on_table(struct follower *follower, const struct page *page
     if (!follower_report_table(follower, info))
         return;
     follower->view = follower_read_view(info->stream_view);
+    follower->table_wall_ms = info->created_ms;
     follower->arn = strndup(info->stream_arn.data, info->stream_arn.size);
     follower_end_call(follower);
     if (!follower->arn) {
@@ -558,6 +633,7 @@ static void follower_describe(void *arg)
     struct error err;
     follower->timer = NULL;
     follower->began_ms = loop_now_ms(follower->options.loop);
+    follower->began_wall_ms = follower_wall_ms(follower);
     follower->read = read_new(is_table ? READ_TABLE : READ_STREAM, follower->table, NULL);
     if (follower->read && !is_table)
         read_set_stream(follower->read, &(struct read_stream){.arn = follower->context.stream});
@@ -570,6 +646,12 @@ static void follower_describe(void *arg)
     follower_fail(follower, &err);
 }
 
+void follower_pause(struct follower *follower, bool pauses)
+{
+    follower->is_paused = pauses;
+    follower_send(follower);
+}
+
 struct follower *follower_new(const struct follower_options *options)
 {
     struct follower *follower = calloc(1, sizeof *follower);
@@ -580,6 +662,7 @@ struct follower *follower_new(const struct follower_options *options)
     payer_ref(options->payer);
     follower->table = strdup(options->table);
     follower->made_ms = loop_now_ms(options->loop);
+    follower->made_wall_ms = follower_wall_ms(follower);
     follower->context = (struct shard_context){
         .loop = options->loop,
         .source = options->source,
@@ -591,7 +674,7 @@ struct follower *follower_new(const struct follower_options *options)
         .arg = follower,
     };
     follower->timer = loop_add_timer(options->loop, 0, follower_describe, follower);
-    if (follower->table && follower->timer)
+    if (follower->table && follower->timer && dict_init(&follower->by_id))
         return follower;
     follower_destroy(follower);
     return NULL;

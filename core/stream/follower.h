@@ -61,6 +61,9 @@ struct follower_options {
 struct follower *follower_new(const struct follower_options *options);
 void follower_destroy(struct follower *follower); /* NULL is fine */
 
+/* While it pauses, no further changes are requested; those under way are still delivered. */
+void follower_pause(struct follower *follower, bool pauses);
+
 /* The images that its changes have. */
 enum follow_view {
     VIEW_UNKNOWN, /* the table's description has not come yet */
@@ -84,5 +87,7 @@ struct follower_stats {
     int64_t lag_ms;
 };
 struct follower_stats follower_stats(const struct follower *follower);
+/* LAG_MS alone. */
+int64_t follower_lag_ms(const struct follower *follower);
 
 #endif

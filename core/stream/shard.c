@@ -11,6 +11,7 @@ enum {
     FRESH_MS = 5000, /* a shard whose last proof is older may have changes behind an empty page */
     PROOF_PAGES = 3, /* empty pages in a row: then the shard has no change behind them */
     TIMES_ARE_ROUNDED_TO_MS = 60 * 1000, /* by some servers */
+    KEPT_MS = 24 * 60 * 60 * 1000,       /* by a stream: each change */
 };
 
 struct shard *shard_new(struct shard_context *context, struct span id, struct span parent)
@@ -112,30 +113,49 @@ static bool shard_has_read_nothing(const struct shard *shard)
     return shard->sequence.size == 0 && shard->at == STREAM_LATEST;
 }
 
-/* The iterator is too old, as after a sleep of the machine. If no change has come yet, all that the
- * shard has is read, less those from before the last poll. */
-static void shard_place_anew(struct shard *shard)
+/* It needs a new iterator: at once, but not if the last one led to no response. */
+static void shard_set_placeless(struct shard *shard)
 {
-    shard->empty_pages = 0;
+    bool rests = shard->was_placed_anew;
     buf_truncate(&shard->iterator, 0);
-    if (shard_has_read_nothing(shard)) {
-        int64_t from_ms = shard->tip_wall_ms ? shard->tip_wall_ms : shard->since_wall_ms;
-        shard->at = STREAM_OLDEST;
-        shard->not_before_ms = from_ms - TIMES_ARE_ROUNDED_TO_MS;
-    }
-    shard_queue(shard);
+    shard->empty_pages = 0;
+    shard->was_placed_anew = true;
+    if (rests)
+        shard_rest(shard, shard_delay_ms(shard));
+    else
+        shard->state = SHARD_QUEUED;
 }
 
 /* The changes behind the last one are gone: it goes on with the oldest that exists. */
 static void shard_lose(struct shard *shard, const struct error *why)
 {
-    buf_truncate(&shard->iterator, 0);
     buf_truncate(&shard->sequence, 0);
     shard->at = STREAM_OLDEST;
     shard->tip_ms = 0;
-    shard->empty_pages = 0;
-    shard->state = SHARD_QUEUED;
+    shard_set_placeless(shard);
     shard->context->ops->gap(shard->context->arg, shard, why);
+}
+
+/* The iterator is too old, as after a sleep of the machine. If no change has come yet, all that the
+ * shard has is read, less those from before the last poll; after a day that may not be all. */
+static void shard_place_anew(struct shard *shard)
+{
+    struct error why;
+    int64_t from_ms = shard->tip_wall_ms ? shard->tip_wall_ms : shard->since_wall_ms;
+    if (shard->sequence.size == 0 && shard_wall_ms(shard) - from_ms > KEPT_MS) {
+        error_set(&why, ERROR_NOT_STORED,
+                  "a shard of the stream of table %s was not read for more than the 24 hours for "
+                  "which a stream has its changes; read the table again",
+                  shard->context->table);
+        shard_lose(shard, &why);
+        return;
+    }
+    if (shard_has_read_nothing(shard)) {
+        shard->at = STREAM_OLDEST;
+        shard->not_before_ms = from_ms - TIMES_ARE_ROUNDED_TO_MS;
+    }
+    shard_set_placeless(shard);
+    shard->context->ops->moved(shard->context->arg, shard);
 }
 
 /* The shard itself is gone. */
@@ -145,10 +165,10 @@ static void shard_vanish(struct shard *shard, const struct error *why)
     shard->context->ops->gap(shard->context->arg, shard, why);
 }
 
-static bool shard_is_refused(const struct error *why)
+bool shard_is_refused(const struct error *why)
 {
     return why->kind == ERROR_DENIED || why->kind == ERROR_INVALID || why->kind == ERROR_NO_TABLE ||
-           why->kind == ERROR_NOT_STORED;
+           why->kind == ERROR_NO_STREAM || why->kind == ERROR_NOT_STORED;
 }
 
 static void shard_fail(struct shard *shard, const struct error *why)
@@ -185,7 +205,7 @@ static bool shard_sift(struct shard *shard, const struct page *page, struct chan
             continue;
         }
         last = change->sequence;
-        *count += change->at_ms >= shard->not_before_ms;
+        *count += change_may_follow(change, shard->not_before_ms);
     }
     return true;
 }
@@ -281,6 +301,9 @@ static void shard_take_changes(struct shard *shard, const struct page *page)
     const struct shard_context *context = shard->context;
     bool has_ended = !json_present(page->position);
     shard->failures = 0;
+    shard->was_placed_anew = false;
+    if (shard->tip_wall_ms > shard->delivered_wall_ms)
+        shard->delivered_wall_ms = shard->tip_wall_ms;
     if (page->item_count || !has_ended) /* later changes may be in its children */
         shard_move_tip(shard, page, last.at_ms);
     int64_t delay_ms = shard_choose_interval(shard, page);

@@ -3,6 +3,7 @@
 #ifndef DDBFS_CORE_STREAM_SHARD_H
 #define DDBFS_CORE_STREAM_SHARD_H
 
+#include "core/base/dict.h"
 #include "core/base/list.h"
 #include "core/base/loop.h"
 #include "core/source/source.h"
@@ -28,8 +29,8 @@ struct shard;
 /* The reports of a shard to its follower, in its new state. Each may destroy the shard, and may
  * send the next request. */
 struct shard_ops {
-    /* COUNT changes, at least one, in their order, each for the first time. */
-    void (*changes)(void *arg, struct shard *shard, const struct change *changes, size_t count);
+    /* COUNT changes, at least one, in their order, each for the first time. They lack RESUME_MS. */
+    void (*changes)(void *arg, struct shard *shard, struct change *changes, size_t count);
     /* Some changes are gone for ever. The shard goes on with the oldest one, or ends. */
     void (*gap)(void *arg, struct shard *shard, const struct error *why);
     /* A request failed; the shard tries again later. */
@@ -54,7 +55,8 @@ struct shard_context {
 };
 
 struct shard {
-    struct list_node node; /* in the follower's list */
+    struct dict_node by_id; /* first: a pointer to it is a pointer to this */
+    struct list_node node;  /* in the follower's list */
     struct shard_context *context;
     enum shard_state state;
     struct span id, parent;        /* PARENT may be empty; in the same allocation */
@@ -67,9 +69,11 @@ struct shard {
     struct buf sequence;           /* of the last change that came */
     int64_t since_wall_ms;         /* when the first iterator was requested; 0: not yet */
     int64_t tip_ms, tip_wall_ms;   /* all changes before this were delivered; 0: not known */
+    int64_t delivered_wall_ms;     /* likewise, without the changes of the last response */
     int64_t interval_ms;           /* to the next poll */
     unsigned failures;             /* in sequence */
     unsigned empty_pages;          /* likewise */
+    bool was_placed_anew;          /* since the last response with a place */
     int64_t sent_ms, sent_wall_ms; /* of the request under way */
     struct read *read;             /* likewise; owned */
     struct source_call *call;      /* likewise; owned */
@@ -85,5 +89,9 @@ void shard_destroy(struct shard *shard); /* NULL is fine; removes it from its li
 void shard_send(struct shard *shard);
 /* Whether a request is under way. */
 bool shard_is_busy(const struct shard *shard);
+
+/* Whether WHY, of a request about a table or its stream, will not change by itself. Requests that
+ * failed for other reasons are repeated: also those that wait for a person to sign in. */
+bool shard_is_refused(const struct error *why);
 
 #endif

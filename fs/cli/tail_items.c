@@ -5,34 +5,45 @@
 #include "core/base/list.h"
 #include "core/base/loop.h"
 #include "core/plan/item_match.h"
+#include "core/stream/shard.h"
 
-/* More would mean that the table changes faster than its items can be read. */
-enum { TAIL_ITEMS_BYTES = 64 << 20 };
+/* No further changes are requested while more than MOST_BYTES wait, until less than LEAST_BYTES do.
+ */
+enum { MOST_BYTES = 8 << 20, LEAST_BYTES = 2 << 20 };
 
 /* After a failed request, beside the retries of the source. */
 enum { TAIL_ITEMS_AGAIN_MS = 2000 };
+
+/* An item that was read: of all changes that waited for it. */
+struct tail_read {
+    size_t references;
+    struct buf text; /* empty: it did not exist */
+    struct json_doc doc;
+};
 
 /* One change that waits; or an event behind those before it. */
 struct tail_item {
     struct list_node node;
     tail_items_event_fn *event; /* NULL: a change */
-    struct error why;           /* of EVENT; the rest is a change's */
+    struct error *why;          /* of EVENT; owned. The rest is a change's */
     struct buf record, shard;   /* owned copies */
     struct json_doc doc;        /* of RECORD */
     struct change change;       /* in RECORD and SHARD */
     struct arena arena;         /* owns the values of KEY */
     struct key key;             /* of a wanted item */
-    bool is_wanted;             /* its item has not been read */
-    bool is_asked;              /* it is part of the request under way */
+    size_t bytes;
+    bool is_wanted; /* its item has not been read */
+    bool is_asked;  /* it is part of the request under way */
     bool was_read;
-    struct buf text;      /* owned: the item; empty: it did not exist */
-    struct json_doc item; /* of TEXT */
+    struct tail_read *item; /* a reference; NULL: it did not exist */
 };
 
 struct tail_items {
     struct tail_items_options options;
     struct list waiting; /* of struct tail_item, owned */
     size_t bytes;        /* of all records */
+    bool is_full;        /* no further changes are wanted */
+    uint64_t requests;   /* so far */
     struct read *read;   /* owned: the request under way; NULL: none */
     struct source_call *call;
     struct loop_timer *timer; /* continues; NULL: none is needed */
@@ -42,15 +53,24 @@ struct tail_items {
 
 static void tail_items_continue(void *arg);
 
+static void tail_read_unref(struct tail_read *read)
+{
+    if (!read || --read->references > 0)
+        return;
+    json_clean_up(&read->doc);
+    buf_clean_up_secret(&read->text);
+    free(read);
+}
+
 static void tail_item_free(struct tail_items *items, struct tail_item *item)
 {
     list_remove(&item->node);
-    items->bytes -= item->record.size;
+    items->bytes -= item->bytes;
+    tail_read_unref(item->item);
     json_clean_up(&item->doc);
-    json_clean_up(&item->item);
     buf_clean_up_secret(&item->record);
-    buf_clean_up_secret(&item->text);
     buf_clean_up(&item->shard);
+    free(item->why);
     arena_clean_up(&item->arena);
     free(item);
 }
@@ -87,6 +107,11 @@ void tail_items_destroy(struct tail_items *items)
     free(items);
 }
 
+uint64_t tail_items_requests(const struct tail_items *items)
+{
+    return items->requests;
+}
+
 bool tail_items_are_empty(const struct tail_items *items)
 {
     return list_is_empty(&items->waiting);
@@ -117,9 +142,21 @@ static bool tail_item_fill(const struct tail_items *items, struct tail_item *ite
         !change_read(json_root(&item->doc), &item->change, &ignored))
         return false;
     item->change.shard = buf_span(&item->shard);
+    item->change.resume_ms = change->resume_ms;
     item->is_wanted = is_wanted;
+    item->bytes = sizeof *item + item->record.capacity + json_memory(&item->doc);
     return !is_wanted ||
            item_match_key(items->options.table, item->change.keys, &item->arena, &item->key);
+}
+
+/* Whether the follower should pause. */
+static void tail_items_check_room(struct tail_items *items)
+{
+    bool is_full = items->bytes > (items->is_full ? LEAST_BYTES : MOST_BYTES);
+    if (is_full == items->is_full)
+        return;
+    items->is_full = is_full;
+    items->options.ops->pause(items->options.arg, is_full);
 }
 
 void tail_items_add(struct tail_items *items, const struct change *change, bool is_wanted)
@@ -130,20 +167,16 @@ void tail_items_add(struct tail_items *items, const struct change *change, bool 
         return;
     bool ok = item && tail_item_fill(items, item, change, is_wanted);
     if (item) {
-        items->bytes += item->record.size;
+        items->bytes += item->bytes;
         list_append(&items->waiting, &item->node);
     }
-    if (ok && items->bytes <= TAIL_ITEMS_BYTES) {
+    if (ok) {
+        tail_items_check_room(items);
         tail_items_continue_in(items, 0);
         return;
     }
     items->has_failed = true;
     error_no_memory(&why);
-    if (ok)
-        error_set(&why, ERROR_TOO_LARGE,
-                  "changes come faster than their items can be read: %d MB of them wait; name a "
-                  "smaller part of the table, or follow without --fetch",
-                  TAIL_ITEMS_BYTES >> 20);
     items->options.ops->fail(items->options.arg, &why);
 }
 
@@ -151,37 +184,60 @@ void tail_items_add_event(struct tail_items *items, tail_items_event_fn *fn,
                           const struct error *why)
 {
     struct tail_item *item = tail_items_are_empty(items) ? NULL : calloc(1, sizeof *item);
-    if (!item) {
+    struct error *copy = item ? malloc(sizeof *copy) : NULL;
+    if (!copy) {
+        free(item);
         fn(items->options.arg, why);
         return;
     }
+    *copy = *why;
     item->event = fn;
-    item->why = *why;
+    item->why = copy;
     list_append(&items->waiting, &item->node);
     tail_items_continue_in(items, 0);
 }
 
-/* Each item that ITEM is the answer for. False when memory ran out, or ITEM is no item. */
-static bool tail_items_take_item(struct tail_items *items, struct json item)
+static struct tail_read *tail_read_new(struct json item)
+{
+    struct tail_read *read = calloc(1, sizeof *read);
+    if (!read)
+        return NULL;
+    read->references = 1;
+    buf_add_span(&read->text, json_raw(item));
+    if (!read->text.failed && json_parse(&read->doc, buf_span(&read->text), JSON_STRICT, NULL))
+        return read;
+    tail_read_unref(read);
+    return NULL;
+}
+
+/* Each change that ITEM is the answer for. False with WHY filled. */
+static bool tail_items_take_item(struct tail_items *items, struct json item, struct error *why)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct key key;
     if (!item_match_key(items->options.table, item, &arena, &key))
-        return false;
+        return arena.failed ? error_no_memory(why)
+                            : error_set(why, ERROR_BAD_ANSWER,
+                                        "an item of table %s lacks its key; look for a proxy that "
+                                        "changes responses",
+                                        items->options.table_name);
+    struct tail_read *read = tail_read_new(item);
+    if (!read)
+        return error_no_memory(why);
     LIST_EACH (struct tail_item, each, &items->waiting, node) {
-        if (!each->is_asked || each->text.size > 0 || key_compare(&each->key, &key) != 0)
+        if (!each->is_asked || each->item || key_compare(&each->key, &key) != 0)
             continue;
-        buf_add_span(&each->text, json_raw(item));
-        if (each->text.failed || !json_parse(&each->item, buf_span(&each->text), JSON_STRICT, NULL))
-            return false;
+        each->item = read;
+        read->references++;
     }
+    tail_read_unref(read);
     return true;
 }
 
 /* The request has ended; with WHY it is repeated later, or nothing goes on. */
 static void tail_items_end_request(struct tail_items *items, const struct error *why)
 {
-    bool repeats = why && strcmp(error_fixable_by(why->kind), "retry") == 0;
+    bool repeats = why && !shard_is_refused(why);
     struct error copy;
     if (why)
         copy = *why;
@@ -205,15 +261,13 @@ static void tail_items_take_page(void *arg, const struct page *page, const struc
 {
     struct tail_items *items = arg;
     struct error why;
+    items->requests += page ? page->requests : 1;
     if (err) {
         tail_items_end_request(items, err);
         return;
     }
     for (size_t i = 0; i < page->item_count; i++)
-        if (!tail_items_take_item(items, page->items[i])) {
-            error_set(&why, ERROR_BAD_ANSWER,
-                      "an item of table %s is not understood, or memory ran out",
-                      items->options.table_name);
+        if (!tail_items_take_item(items, page->items[i], &why)) {
             tail_items_end_request(items, &why);
             return;
         }
@@ -236,6 +290,8 @@ static void tail_items_request(struct tail_items *items)
 {
     struct error why;
     items->read = read_new(READ_ITEMS, items->options.table_name, NULL);
+    if (items->read)
+        items->read->consistent = true; /* else it may be as before the change */
     for (struct tail_item *each = LIST_FIRST(&items->waiting, struct tail_item, node);
          items->read && each && items->read->key_count < READ_MAX_KEYS;
          each = LIST_NEXT(each, struct tail_item, node)) {
@@ -257,10 +313,10 @@ static void tail_items_request(struct tail_items *items)
 static void tail_items_deliver(struct tail_items *items, const struct tail_item *item)
 {
     struct json read = {0};
-    if (item->text.size > 0)
-        read = json_root(&item->item);
+    if (item->item)
+        read = json_root(&item->item->doc);
     if (item->event)
-        item->event(items->options.arg, &item->why);
+        item->event(items->options.arg, item->why);
     else
         items->options.ops->deliver(items->options.arg, &item->change, read, item->was_read);
 }
@@ -280,6 +336,7 @@ static void tail_items_continue(void *arg)
         items->gone = NULL;
         tail_item_free(items, first);
     }
+    tail_items_check_room(items);
     if (first && !items->call)
         tail_items_request(items);
 }

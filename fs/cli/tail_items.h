@@ -17,6 +17,8 @@ struct tail_items_ops {
     void (*trouble)(void *arg, const struct error *why);
     /* Nothing more is delivered. May destroy the queue. */
     void (*fail)(void *arg, const struct error *why);
+    /* Too many changes wait: none should be added for now. Or not PAUSES: enough were delivered. */
+    void (*pause)(void *arg, bool pauses);
 };
 
 struct tail_items_options {
@@ -41,6 +43,9 @@ void tail_items_add(struct tail_items *items, const struct change *change, bool 
 typedef void tail_items_event_fn(void *arg, const struct error *why);
 void tail_items_add_event(struct tail_items *items, tail_items_event_fn *fn,
                           const struct error *why);
+
+/* The requests for items so far. */
+uint64_t tail_items_requests(const struct tail_items *items);
 
 /* Whether no change waits. */
 bool tail_items_are_empty(const struct tail_items *items);

@@ -6,6 +6,7 @@
 
 #include "core/describe/change_line.h"
 #include "core/describe/follow_words.h"
+#include "core/plan/item_match.h"
 #include "core/read/change_scope.h"
 #include "core/read/file.h"
 #include "core/sources.h"
@@ -23,6 +24,7 @@ struct tail_path {
     const char *text;      /* as named */
     struct place *place;   /* owned */
     const char *attribute; /* one that decides beside the key; NULL: the key decides */
+    bool is_checked;       /* a key of the table fits the map */
 };
 
 struct tail_table {
@@ -31,8 +33,9 @@ struct tail_table {
     struct tail_path *paths;   /* owned, in the order of the command line */
     struct source *source;     /* a reference is held */
     char *name;                /* owned: the service's name */
-    struct follower *follower; /* owned */
-    struct tail_items *items;  /* owned; NULL without --fetch */
+    struct follower *follower; /* owned; NULL: not begun, or ended */
+    struct tail_items *items;  /* likewise; NULL without --fetch, too */
+    uint64_t requests;         /* of both, until they ended */
     /* Where the item of a change is found that no named path shows (any more): */
     struct tail_home {
         struct place *place; /* owned; NULL: none */
@@ -40,7 +43,9 @@ struct tail_table {
     } homes[TAIL_HOMES];
     bool is_described; /* the images of the stream were compared with the options */
     bool has_ended;
+    bool is_covered; /* every change from here on will be printed */
     bool is_in_trouble;
+    bool began_in_trouble;           /* no change before the recovery is printed */
     bool has_untested;               /* a removal that --where could not test was reported */
     bool has_unread;                 /* likewise, an item that was removed before it was read */
     int64_t trouble_ms, reported_ms; /* the last failure, and the last report of one */
@@ -191,15 +196,27 @@ static void tail_print(struct tail *tail, const struct buf *line)
     loop_stop(tail->app->loop);
 }
 
-/* The table is followed no longer. */
+static uint64_t tail_table_requests(const struct tail_table *table)
+{
+    return table->requests + (table->follower ? follower_stats(table->follower).requests : 0) +
+           (table->items ? tail_items_requests(table->items) : 0);
+}
+
+/* The table is followed no longer. WHY may belong to what is destroyed. */
 static void tail_table_end(struct tail_table *table, const struct error *why)
 {
+    struct app *app = table->tail->app;
     if (table->has_ended)
         return;
+    app_report_error(app, table->paths->text, why);
+    table->requests = tail_table_requests(table);
+    follower_destroy(table->follower);
+    tail_items_destroy(table->items);
+    table->follower = NULL;
+    table->items = NULL;
     table->has_ended = true;
     table->tail->open--;
-    app_report_error(table->tail->app, table->paths->text, why);
-    loop_stop(table->tail->app->loop);
+    loop_stop(app->loop);
 }
 
 static void tail_table_note(const struct tail_table *table, const char *text)
@@ -247,8 +264,11 @@ static void tail_table_take_trouble(void *arg, const struct error *why)
     if (table->is_in_trouble && now_ms - table->reported_ms < TAIL_TROUBLE_EACH_MS)
         return;
     table->is_in_trouble = true;
+    table->began_in_trouble = !table->is_covered && table->tail->from == FOLLOW_NOW;
     table->reported_ms = now_ms;
-    buf_printf(&text, "%s; it is tried again, and no change is lost for 24 hours", why->text);
+    buf_printf(&text, "%s; it is tried again, and %s", why->text,
+               table->began_in_trouble ? "changes before it works are not printed"
+                                       : "no change is lost for 24 hours");
     tail_table_note(table, buf_text(&text));
 }
 
@@ -257,11 +277,14 @@ void tail_tables_check(struct tail *tail)
     int64_t now_ms = loop_now_ms(tail->app->loop);
     LIST_EACH (struct tail_table, each, &tail->tables, node) {
         if (!each->is_in_trouble || each->has_ended ||
+            (each->began_in_trouble && !each->is_covered) ||
             (each->items && !tail_items_are_empty(each->items)) ||
             follower_stats(each->follower).lag_ms >= now_ms - each->trouble_ms)
             continue;
         each->is_in_trouble = false;
-        tail_table_note(each, "it works again, and all changes since are printed");
+        tail_table_note(each, each->began_in_trouble
+                                  ? "it works, and changes from now on are printed"
+                                  : "it works again, and all changes since are printed");
     }
 }
 
@@ -289,6 +312,15 @@ static bool tail_view_has(enum follow_view view, bool after)
     return view == VIEW_BOTH || view == (after ? VIEW_NEW : VIEW_OLD);
 }
 
+static bool tail_refuse_view(const char *path, const char *attribute, struct error *err)
+{
+    return error_set(err, ERROR_INVALID,
+                     "the stream has no new images, and which items are in %s depends on %s; add "
+                     "--fetch, which reads each changed item, or follow a directory that the keys "
+                     "of items lead to",
+                     path, attribute ? attribute : "more than the key");
+}
+
 /* Fails if the stream has not what the command line requires. */
 static bool tail_table_check_view(const struct tail_table *table, bool has_after, struct error *err)
 {
@@ -302,11 +334,7 @@ static bool tail_table_check_view(const struct tail_table *table, bool has_after
                          "NEW_AND_OLD_IMAGES");
     for (const struct tail_path *path = table->paths; path; path = path->next)
         if (path->attribute)
-            return error_set(err, ERROR_INVALID,
-                             "the stream has no new images, and which items are in %s depends on "
-                             "%s; add --fetch, which reads each changed item, or follow a "
-                             "directory that the keys of items lead to",
-                             path->text, path->attribute);
+            return tail_refuse_view(path->text, path->attribute, err);
     return true;
 }
 
@@ -373,6 +401,20 @@ static bool tail_is_shown(const struct tail_table *table, const struct tail_path
     return verdict == CHANGE_SHOWN;
 }
 
+/* The first path of which the keys and the images do not tell whether it shows the item; or NULL.
+ */
+static const struct tail_path *tail_find_undecided(const struct tail_table *table,
+                                                   const struct tail_change *turn)
+{
+    const struct place_options *names = &table->tail->app->tree.names;
+    struct change_image after = tail_image(turn, true);
+    for (const struct tail_path *path = table->paths; path; path = path->next)
+        if (json_present(after.item) &&
+            change_scope_test(path->place, names, &after) == CHANGE_UNDECIDED)
+            return path;
+    return NULL;
+}
+
 /* The first path that shows the item now; else (HAS_LEFT, if the item exists) the first one that
  * showed it before. NULL: no path does. */
 static const struct tail_path *tail_find_path(const struct tail_table *table,
@@ -418,9 +460,10 @@ static void tail_write_path(const struct tail_table *table, const struct tail_pa
     struct change_image after = tail_image(turn, true), before = tail_image(turn, false);
     const struct change_image *image = json_present(after.item) ? &after : &before;
     bool is_short = tail->path_count == 1 && !tail->app->options->json;
-    if (!has_left && path->place->kind != PLACE_DIRECTORY) {
+    if (!has_left && change_scope_is_one_item(path->place)) {
         buf_add_text(out, path->text);
-    } else if (!has_left && change_scope_write_path(path->place, names, image, &name)) {
+    } else if (!has_left && path->place->kind == PLACE_DIRECTORY &&
+               change_scope_write_path(path->place, names, image, &name)) {
         bool slash = span_ends(span_text(path->text), SPAN_LITERAL("/"));
         buf_printf(out, "%s%s%s", is_short ? "" : path->text, is_short || slash ? "" : "/",
                    buf_text(&name));
@@ -428,6 +471,14 @@ static void tail_write_path(const struct tail_table *table, const struct tail_pa
         tail_write_home_path(table, image, out);
     }
     out->failed = out->failed || name.failed;
+}
+
+static void tail_table_note_unread(struct tail_table *table)
+{
+    if (!table->has_unread)
+        tail_table_note(table, "changes of items that were removed before they could be read "
+                               "cannot be tested: all of them are printed");
+    table->has_unread = true;
 }
 
 /* Whether --where selects the change; one that it cannot test is selected. Without an image the
@@ -440,15 +491,14 @@ static bool tail_selects(struct tail_table *table, const struct tail_change *tur
         return true;
     if (image->is_whole)
         return cond_holds(table->tail->filter, image->item, failed);
-    bool is_removal = turn->change->kind == CHANGE_REMOVE;
-    bool *is_noted = is_removal ? &table->has_untested : &table->has_unread;
-    if (!*is_noted)
-        tail_table_note(table, is_removal
-                                   ? "--where cannot test items that were removed, because the "
-                                     "stream has no old images: all of them are printed"
-                                   : "--where cannot test changes of items that were removed "
-                                     "before they could be read: all of them are printed");
-    *is_noted = true;
+    if (turn->change->kind != CHANGE_REMOVE) {
+        tail_table_note_unread(table);
+        return true;
+    }
+    if (!table->has_untested)
+        tail_table_note(table, "--where cannot test items that were removed, because the stream "
+                               "has no old images: all of them are printed");
+    table->has_untested = true;
     return true;
 }
 
@@ -477,6 +527,21 @@ static bool tail_table_write(const struct tail_table *table, const struct tail_p
                                    table->name);
 }
 
+/* No path is known to show the change, and PATH may. False if the table ended. */
+static bool tail_table_admit_undecided(struct tail_table *table, const struct tail_path *path)
+{
+    struct error why;
+    const char *attribute = NULL;
+    if (table->items) {
+        tail_table_note_unread(table);
+        return true;
+    }
+    change_scope_is_by_key(path->place, &attribute);
+    tail_refuse_view(path->text, attribute, &why);
+    tail_table_end(table, &why);
+    return false;
+}
+
 /* Prints the change, if a path shows it and --where selects it. */
 static void tail_table_print(struct tail_table *table, const struct tail_change *turn)
 {
@@ -488,6 +553,13 @@ static void tail_table_print(struct tail_table *table, const struct tail_change 
     if (tail->is_over || table->has_ended)
         return;
     const struct tail_path *path = tail_find_path(table, turn, &has_left, &failed);
+    const struct tail_path *maybe = path ? NULL : tail_find_undecided(table, turn);
+    if (maybe && !tail_table_admit_undecided(table, maybe))
+        return;
+    if (maybe) {
+        path = maybe;
+        has_left = false;
+    }
     bool is_wanted = path && tail_selects(table, turn, &failed);
     if (is_wanted)
         tail_write_path(table, path, turn, has_left, &name);
@@ -532,10 +604,32 @@ static bool tail_table_wants(const struct tail_table *table, const struct change
     return false;
 }
 
+/* A key that the map does not describe would lead to no path. False if that ended the table. */
+static bool tail_table_check_key(struct tail_table *table, const struct change *change)
+{
+    for (struct tail_path *path = table->paths; path; path = path->next) {
+        CLEAN_UP(arena_clean_up) struct arena arena = {0};
+        struct error why;
+        struct key key;
+        const struct model *model = path->place->table;
+        if (path->is_checked || item_match_key(model, change->keys, &arena, &key)) {
+            path->is_checked = true;
+            continue;
+        }
+        if (arena.failed)
+            error_no_memory(&why);
+        else
+            item_match_report(model, table->name, change->keys, &why);
+        tail_table_end(table, &why);
+        return false;
+    }
+    return true;
+}
+
 static void tail_table_take_changes(void *arg, const struct change *changes, size_t count)
 {
     struct tail_table *table = arg;
-    bool follows = tail_table_describe(table);
+    bool follows = tail_table_describe(table) && tail_table_check_key(table, &changes[0]);
     for (size_t i = 0; i < count && follows && !table->has_ended && !table->tail->is_over; i++) {
         const struct tail_change turn = {.change = &changes[i]};
         if (!tail_is_of_kind(table->tail, &changes[i]))
@@ -551,6 +645,7 @@ static void tail_table_take_changes(void *arg, const struct change *changes, siz
 static void tail_table_take_covered(void *arg)
 {
     struct tail_table *table = arg;
+    table->is_covered = true;
     if (!table->tail->has_warned)
         app_note(table->tail->app, LOG_LEVEL_WARNING, NULL, FOLLOW_TWO_READERS);
     table->tail->has_warned = true;
@@ -564,6 +659,13 @@ static void tail_table_take_turn(void *arg, const struct change *change, struct 
     tail_table_print(arg, &turn);
 }
 
+static void tail_table_pause(void *arg, bool pauses)
+{
+    const struct tail_table *table = arg;
+    if (table->follower)
+        follower_pause(table->follower, pauses);
+}
+
 static bool tail_table_start(struct tail_table *table)
 {
     static const struct follower_ops ops = {.changes = tail_table_take_changes,
@@ -573,7 +675,8 @@ static bool tail_table_start(struct tail_table *table)
                                             .ended = tail_table_take_end};
     static const struct tail_items_ops items_ops = {.deliver = tail_table_take_turn,
                                                     .trouble = tail_table_take_trouble,
-                                                    .fail = tail_table_print_end};
+                                                    .fail = tail_table_print_end,
+                                                    .pause = tail_table_pause};
     const struct tail *tail = table->tail;
     struct app *app = tail->app;
     const struct follower_options options = {
@@ -617,7 +720,7 @@ uint64_t tail_tables_requests(const struct tail *tail)
 {
     uint64_t requests = 0;
     LIST_EACH (const struct tail_table, each, &tail->tables, node)
-        requests += follower_stats(each->follower).requests;
+        requests += tail_table_requests(each);
     return requests;
 }
 
@@ -626,9 +729,11 @@ void tail_tables_write(const struct tail *tail, struct buf *out)
     size_t shards = 0;
     int64_t lag_ms = 0;
     LIST_EACH (const struct tail_table, each, &tail->tables, node) {
+        if (!each->follower)
+            continue;
         struct follower_stats stats = follower_stats(each->follower);
-        shards += each->has_ended ? 0 : stats.shards;
-        lag_ms = !each->has_ended && stats.lag_ms > lag_ms ? stats.lag_ms : lag_ms;
+        shards += stats.shards;
+        lag_ms = stats.lag_ms > lag_ms ? stats.lag_ms : lag_ms;
     }
     buf_printf(out, "%zu shard%s, %llu change%s printed, %llu requests, lag %.1f s", shards,
                shards == 1 ? "" : "s", (unsigned long long)tail->printed,

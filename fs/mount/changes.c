@@ -188,6 +188,8 @@ static void changes_add_event(struct changes_file *file, const char *kind, const
 static void changes_end(struct changes_file *file, const struct error *why)
 {
     file->has_ended = true;
+    follower_destroy(file->follower);
+    file->follower = NULL;
     changes_add_event(file, "end", why);
 }
 

@@ -341,7 +341,7 @@ static bool open_listing_add_entry(struct open_listing *listing, struct span nam
         nodes_unpin(open_listing_mount_of(listing)->nodes, node);
         return false;
     }
-    int64_t good_for_ms = good_until_ms - listing->since_ms;
+    int64_t good_for_ms = good_until_ms > listing->since_ms ? good_until_ms - listing->since_ms : 0;
     struct open_entry *entry = &listing->entries[listing->count++];
     *entry = (struct open_entry){
         .good_for_ms = good_for_ms < UINT32_MAX ? (uint32_t)good_for_ms : UINT32_MAX,
@@ -356,12 +356,14 @@ static bool open_listing_add_entry(struct open_listing *listing, struct span nam
     return true;
 }
 
-/* The TTL of items in a listing of PLACE: of the names of a query, or of the attributes of one
- * item; else that of the map. */
+/* The TTL of items in a listing of PLACE: of the names of a query, or of what one item has; else
+ * that of the map. */
 static int64_t open_listing_items_ttl_ms(const struct listings *listings, const struct place *place)
 {
     const struct tree *tree = &listings->mount->app->tree;
-    const struct map_pattern *pattern = place->kind == PLACE_ATTRS       ? place->route->file
+    bool is_of_item =
+        place->kind == PLACE_ATTRS || place->kind == PLACE_LINKS || place->kind == PLACE_SIMILAR;
+    const struct map_pattern *pattern = is_of_item                       ? place->route->file
                                         : place->kind == PLACE_DIRECTORY ? place->route->list
                                                                          : NULL;
     return pattern ? tree_items_ttl_ms(tree, place, pattern) : MAP_STRUCTURE_TTL_MS;

@@ -461,3 +461,16 @@ def test_a_snapshot_has_none(ddbfs, tmp_path):
 def test_dynamodb_local_has_no_vector_index(ddbfs):
     path = "/prod/shops/cool-store.myshopify.com/SETTINGS@similar"
     assert "has no vector index" in ddbfs("ls", path, expect=REFUSED).stderr
+
+
+def test_a_search_without_a_result_is_an_error(bare, docs, proxy):
+    """An index that has the item finds at least that one."""
+    proxy.fault("alter", op="SearchVectors", times=None, change=lambda body: body.update(SearchResults=[]))
+    for words in (("ls",), ("cat",)):
+        told = bare(*words, item(docs, 4, "@similar" if words == ("ls",) else "@similar@jsonl"), expect=1).stderr
+        assert "the vector index by-meaning of table" in told and "try again in some seconds" in told
+
+
+def test_a_vector_index_cannot_be_followed(bare, docs):
+    told = bare("tail", f"/tables/{docs}/by/by-meaning", expect=1).stderr
+    assert "is of a vector index, which lists no items; follow the table" in told

@@ -363,6 +363,61 @@ def test_a_table_without_a_stream_has_the_command(make_things, ddbfs):
     assert json.loads(done.stderr.splitlines()[-1])["errno"] == "ENODEV"
 
 
+def test_an_entry_of_a_listing_that_the_item_leaves(things, oldest):
+    """The key does not decide whether the listing has it."""
+    things.put("one", state="NEW")
+    things.put("one", state="DONE")
+    things.put("one", state="DONE", note="n")
+    things.put("one", state="NEW")
+    path = "/any/things/state/NEW/box#one"
+    assert oldest(things, 3, paths=[path]).lines == [
+        f'INSERT {path}   +state: "NEW"',
+        'MODIFY (left) /any/things/box/one   state: "NEW" -> "DONE"',
+        f'MODIFY {path}   -note: "n", state: "DONE" -> "NEW"',
+    ]
+
+
+@rows("way", [{"newest": 1}, {"pick": {"greatest": "rank"}}])
+def test_a_file_that_shows_one_of_several_names_each(make_things, oldest, way):
+    """The path of the file would open another item."""
+    things = make_things(members={"paths": {"{box}/": {}, "last/{box}": way}})
+    things.put("one", rank={"N": "1"})
+    things.put("two", rank={"N": "2"})
+    things.remove("one")
+    found = [each["path"] for each in oldest(things, 3, "--json", paths=["/any/things/last/box"]).lines]
+    assert found == ["/any/things/box/one", "/any/things/box/two", "/any/things/box/one"]
+
+
+def test_a_key_of_another_type_than_in_the_map_is_an_error(make_things, oldest):
+    things = make_things(members={"types": {"sk": "N"}, "paths": {"{box}/": {}}})
+    things.put("one")
+    for words in ((), ("--json", "--fetch")):
+        told = oldest(things, 1, *words, expect=1).stderr
+        assert "is of type S, but of type N in the map; add " in told
+
+
+def test_a_later_run_goes_on_where_the_last_line_says(things, follow, ddbfs):
+    tail = follow(things, "--json", "/any/things")
+    change_three_times(things)
+    line = json.loads(tail.line())
+    tail.end()
+    words = ("tail", "--json", "--since", line["resume"], "--limit", "3", "/any/things")
+    again = [json.loads(each) for each in ddbfs.run_plain(*words, env=things.env).text.splitlines()]
+    assert line["sequence"] in [each["sequence"] for each in again] and len(again) == 3
+
+
+def test_a_stream_that_is_younger_than_since_is_a_gap(things, ddbfs, proxy):
+    things.put("one")
+    ago = time.time() - 1800
+    proxy.fault("alter", op="DescribeTable", times=None, change=lambda body: body["Table"].update(CreationDateTime=ago - 7200))
+    proxy.fault("alter", op="DescribeStream", times=None,
+                change=lambda body: body["StreamDescription"].update(CreationRequestDateTime=ago))  # fmt: skip
+    for since, gaps in (("1h", 1), ("10m", 0)):
+        done = ddbfs.run_plain("tail", "--since", since, "--limit", "1", "/any/things", env=things.env)
+        assert "INSERT box/one" in done.text
+        assert done.stderr.count("changes are missing here: the stream of table") == gaps, done.stderr
+
+
 class TestKeysOnly:
     @pytest.fixture
     def things(self, make_things):
@@ -392,7 +447,8 @@ class TestKeysOnly:
         ]
         reads = [each for each in proxy.requests if each.op in ("GetItem", "BatchGetItem")]
         assert [each.op for each in reads] == ["BatchGetItem"]
-        assert len(reads[0].body["RequestItems"][things.name]["Keys"]) == 3
+        asked = reads[0].body["RequestItems"][things.name]
+        assert len(asked["Keys"]) == 3 and asked["ConsistentRead"] is True
 
     def test_fetched_json_says_so(self, things, oldest):
         things.put("one", note="n")
@@ -424,6 +480,22 @@ class TestKeysOnly:
         done = oldest(things, 1, "--fetch", paths=path)
         assert done.lines == ['INSERT box#two   +state: "DONE"']
         assert "items that leave it are not reported" in done.stderr
+
+    def test_a_path_that_may_show_an_item_is_an_error_without_fetch(self, make_things, oldest):
+        """Other paths of the directory are decided by the key."""
+        members = {"paths": {"{box}/old/": {"where": {"sk": "a*"}}, "{box}/done/": {"filter": {"state": "DONE"}}}}
+        things = make_things("KEYS_ONLY", members)
+        things.put("a1", state="NEW")
+        assert oldest(things, 1, paths=["/any/things/box"]).lines == ["INSERT old/a1"]
+        things.put("b1", state="DONE")
+        told = oldest(things, 2, paths=["/any/things/box"], expect=1).stderr
+        assert "which items are in /any/things/box depends on" in told
+        done = oldest(things, 2, "--fetch", paths=["/any/things/box"])
+        assert done.lines == ['INSERT old/a1   +state: "NEW"', 'INSERT done/b1   +state: "DONE"']
+        things.remove("b1")
+        done = oldest(things, 2, "--fetch", paths=["/any/things/box"])
+        assert "the item does not exist any more" in done.lines[1] and "box/b1" in done.lines[1]
+        assert "removed before they could be read cannot be tested" in done.stderr
 
     def test_a_failed_read_is_repeated(self, things, follow, proxy):
         tail = follow(things, "--fetch", "--timeout", "1", "/any/things")
@@ -540,6 +612,27 @@ def test_an_expired_item_is_marked(things, oldest, proxy):
     assert [line["expired"] for line in oldest(things, 2, "--json").lines] == [False, True]
 
 
+def test_many_changes_that_wait_for_items_stop_further_ones(make_things, follow, proxy):
+    things = make_things("OLD_IMAGE")
+    count, size = 60, 300_000
+    for number in range(count):
+        things.put("one", note=f"{number:02d}" + "x" * size)
+    seen = threading.Event()
+    proxy.fault("page_size", op="GetRecords", times=None, items=3)
+    for op in ("GetItem", "BatchGetItem"):
+        proxy.fault("delay", op=op, times=None, seconds=60, until=lambda _: seen.is_set())
+    tail = follow(things, "--json", "--oldest", "--fetch", "--limit", str(count), "/any/things")
+    came = lambda: sum(each.response_bytes for each in proxy.requests if each.op == "GetRecords")  # noqa: E731
+    mounts.wait_until(lambda: came() > 8 << 20, "many changes")
+    time.sleep(1)
+    assert came() < 12 << 20
+    seen.set()
+    lines = [json.loads(tail.line()) for _ in range(count)]
+    assert [line["kind"] for line in lines] == ["INSERT"] + ["MODIFY"] * (count - 1)
+    assert {line["new"]["note"][:2] for line in lines} == {f"{count - 1}"}
+    assert [line["old"]["note"][:2] for line in lines[1:]] == [f"{number:02d}" for number in range(count - 1)]
+
+
 def test_lost_changes_are_reported_in_both_streams(things, follow, proxy):
     tail = follow(things, "--json", "/any/things")
     things.put("none")
@@ -565,6 +658,20 @@ def test_trouble_and_recovery_are_reported(things, follow, proxy):
     assert "INSERT box/one" in tail.line()
     while "it works again" not in told:
         told = tail.process.stderr.readline()
+
+
+def test_a_start_in_trouble_does_not_claim_that_nothing_is_lost(things, follow, proxy):
+    proxy.fault("server_error", op="DescribeTable", times=None)
+    tail = follow(things, "--timeout", "1", "/any/things", polls=0)
+    told = tail.process.stderr.readline()
+    assert "it is tried again, and changes before it works are not printed" in told
+    things.put("lost")
+    proxy.heal()
+    while "it works, and" not in told:
+        told = tail.process.stderr.readline()
+    assert "changes from now on are printed" in told
+    things.put("one")
+    assert "INSERT box/one" in tail.line()
 
 
 @rows("op", ["DescribeStream", "GetShardIterator", "GetRecords"])

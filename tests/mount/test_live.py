@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from harness import mounts
+from harness import mounts, tables
 from .conftest import job
 
 STREAM = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
@@ -220,6 +220,28 @@ def test_a_denied_stream_names_its_permission(live, branch):
     assert "dynamodb:DescribeStream" in state(m, path)["why"]
 
 
+def test_an_entry_that_is_listed_late_is_as_it_is_now(mount, table, boto, tmp_path):
+    """A program works on each entry of a directory before it reads the next one."""
+    names = [f"{each:04}" + "-" * 200 for each in range(700)]  # few of them fit into one call of the kernel
+    last = names[-3]
+    schema = {**tables.plain(), "StreamSpecification": STREAM}
+    items = [{"pk": {"S": "box"}, "sk": {"S": each}, "note": {"S": "x" * 1000}} for each in names]
+    name = table(schema, items)
+    map_file = tmp_path / "map.json"
+    map_file.write_text(json.dumps(tables.plain_map()))
+    m = mount("--live", map_file=map_file)
+    folder, other = "any/things/box", f"any/tables/{name}/items/box/{last}"
+    await_live(m, folder)
+    time.sleep(1)  # so that the directory is listed anew
+    entries = os.scandir(m / folder)
+    assert [next(entries).name for _ in range(10)] == names[:10]
+    boto.put_item(TableName=name, Item={**items[-3], "note": {"S": "new"}})
+    mounts.wait_until(lambda: '"new"' in (m / other).read_text(), "the change is visible")
+    notes = {each.name: json.loads((m / folder / each.name).read_text())["note"] for each in entries if each.name >= last}
+    assert notes.pop(last) == "new" and list(notes) == names[-2:]
+    assert not reads_of(m.proxy)
+
+
 def test_a_refresh_reads_everything_again(live, branch):
     m, _ = live("shops")
     path = branch.put_settings(active_index="one")
@@ -227,6 +249,9 @@ def test_a_refresh_reads_everything_again(live, branch):
     m.refresh(path)
     (m / path).read_text()
     assert reads_of(m.proxy) == ["GetItem"]
+    for _ in range(20):  # nothing can be stored at first, and that is no lack of room
+        (m / path).read_text()
+        assert state(m, path)["state"] in ("starts", "live")
 
 
 def test_the_map_names_environments_that_are_live(live, branch):

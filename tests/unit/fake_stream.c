@@ -113,6 +113,8 @@ static void fake_stream_tell_table(struct fake_stream_call *call)
         .stream_arn = fake->view ? SPAN_LITERAL("arn:stream") : span_text(""),
         .stream_view = span_text(fake->view),
         .keys = {.partition = {{SPAN_LITERAL("pk"), VALUE_S}}, .partition_count = 1},
+        .indexes = fake->indexes,
+        .index_count = fake->index_count,
     };
     struct page page = {.table = &info};
     fake->tables++;
@@ -130,7 +132,7 @@ static bool fake_stream_shows(const struct fake_stream *fake, const struct fake_
 
 static void fake_stream_tell_shards(struct fake_stream_call *call)
 {
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, description = {0};
     struct fake_stream *fake = fake_stream_of(call);
     size_t most = fake->shards_a_page ? fake->shards_a_page : 100, end = call->next + most;
     const char *comma = "";
@@ -147,10 +149,15 @@ static void fake_stream_tell_shards(struct fake_stream_call *call)
         comma = ",";
     }
     buf_add_text(&text, "]}");
+    buf_printf(&description, "{\"StreamStatus\":\"%s\"",
+               fake->is_disabled ? "DISABLED" : "ENABLED");
+    if (fake->created_ms)
+        buf_printf(&description, ",\"CreationRequestDateTime\":%.3f",
+                   (double)fake->created_ms / 1000);
+    buf_add_char(&description, '}');
     struct page page = {
         .more = call->next < fake->shard_count,
-        .description = fake->is_disabled ? SPAN_LITERAL("{\"StreamStatus\":\"DISABLED\"}")
-                                         : SPAN_LITERAL("{\"StreamStatus\":\"ENABLED\"}"),
+        .description = buf_span(&description),
     };
     fake->descriptions++;
     fake_stream_tell(call, &page, buf_text(&text));
@@ -227,6 +234,10 @@ static void fake_stream_tell_changes(struct fake_stream_call *call)
     struct fake_shard *shard = &fake->shards[number];
     int64_t now_ms = loop_now_ms(fake->loop);
     fake->polls++;
+    if (fake->polls_fail) {
+        fake_stream_fail(call, fake->polls_fail, ERROR_NO_STREAM);
+        return;
+    }
     if (now_ms - made_ms > (fake->iterator_ms ? fake->iterator_ms : 15 * MINUTE_MS)) {
         fake_stream_fail(call, "ExpiredIteratorException", ERROR_NO_STREAM);
         return;

@@ -32,10 +32,14 @@ struct fake_stream {
     size_t shard_count;
     const char *view; /* "NEW_AND_OLD_IMAGES"; NULL: the table has no stream */
     bool is_disabled;
-    bool states_ends;     /* open shards have an EndingSequenceNumber, as those of some servers */
-    size_t page_size;     /* changes of a page; 0: 1,000 */
-    size_t shards_a_page; /* 0: 100 */
-    int64_t delay_ms;     /* of each response */
+    const struct index_info *indexes; /* of the table */
+    size_t index_count;
+    int64_t created_ms;     /* of the stream; wall time; 0: not stated */
+    const char *polls_fail; /* the code of each poll's error; NULL: none fails */
+    bool states_ends;       /* open shards have an EndingSequenceNumber, as those of some servers */
+    size_t page_size;       /* changes of a page; 0: 1,000 */
+    size_t shards_a_page;   /* 0: 100 */
+    int64_t delay_ms;       /* of each response */
     int64_t children_come_ms; /* so late the description has the children of a split */
     int64_t iterator_ms;      /* how long an iterator is valid; 0: 15 minutes */
     const int *hidden;        /* a shard that the description lacks; NULL: none */

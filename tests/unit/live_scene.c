@@ -72,8 +72,9 @@ static void live_service_answer(void *arg)
         unsigned version =
             live_service_version(service, key, loop_now_ms(service->loop) - behind_ms);
         if (version > 0)
-            buf_printf(&text, "%s{\"pk\":{\"S\":\"%u\"},\"v\":{\"N\":\"%u\"}}",
-                       text.size > 1 ? "," : "", key, version);
+            buf_printf(&text,
+                       "%s{\"pk\":{\"S\":\"%u\"},\"v\":{\"N\":\"%u\"},\"w\":{\"S\":\"%*s\"}}",
+                       text.size > 1 ? "," : "", key, version, service->padding, "");
     }
     buf_add_char(&text, ']');
     CHECK(json_parse(&doc, buf_span(&text), JSON_STRICT, NULL));
@@ -229,6 +230,7 @@ void live_scene_take_page(void *arg, const struct page *page, const struct error
         scene->versions[scene->count++] = (unsigned)strtoul(digits.data, NULL, 10);
     }
     scene->requests += page ? page->requests : 0;
+    scene->age_ms = page ? page->age_ms : 0;
     scene->is_over = err || !page->more;
     if (scene->is_over || scene->stops)
         loop_stop(scene->loop);
@@ -263,6 +265,17 @@ void live_scene_read(struct live_scene *scene, unsigned from, unsigned count, bo
     source_end(scene->call);
     read_destroy(read);
     CHECK(scene->is_over);
+}
+
+void live_scene_describe(struct live_scene *scene)
+{
+    struct read *read = read_new(READ_TABLE, "T", NULL);
+    scene->call =
+        source_start(scene->source, read, &scene->payer.payer, live_scene_take_page, scene);
+    CHECK(scene->call);
+    CHECK(loop_run(scene->loop));
+    source_end(scene->call);
+    read_destroy(read);
 }
 
 struct read *live_scene_begin_query(struct live_scene *scene, const char *key)

@@ -20,6 +20,7 @@ struct live_service {
     int64_t stale_ms; /* a replica may be as late */
     uint64_t seed;
     unsigned reads; /* of items */
+    int padding;    /* further bytes of each item */
     bool fails;     /* reads of items fail */
     bool *busy;     /* set while it works on its own account; may be NULL */
 };
@@ -43,6 +44,7 @@ struct live_scene {
     unsigned versions[READ_MAX_KEYS];
     size_t count;
     unsigned requests;
+    int64_t age_ms; /* of its last page */
     struct error err;
     bool is_over;
     bool stops; /* after each page */
@@ -61,6 +63,9 @@ struct read *live_scene_keys(unsigned from, unsigned count);
 void live_scene_read(struct live_scene *scene, unsigned from, unsigned count, bool consistent);
 /* The page function of such a read. */
 void live_scene_take_page(void *arg, const struct page *page, const struct error *err);
+
+/* Describes the table. */
+void live_scene_describe(struct live_scene *scene);
 
 /* A query of KEY for one item: its first page. Returns the Read for live_scene_end_query. */
 struct read *live_scene_begin_query(struct live_scene *scene, const char *key);

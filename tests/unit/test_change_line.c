@@ -28,6 +28,7 @@ static struct change_line line_of(struct read_change *read, const char *record)
     if (!change_read(json_root(&read->doc), &read->change, &err))
         CHECK_FAIL("%s", err.text);
     read->change.shard = SPAN_LITERAL("shard-1");
+    read->change.resume_ms = read->change.at_ms - 300000;
     return (struct change_line){.change = &read->change,
                                 .path = SPAN_LITERAL("box/one"),
                                 .view = {first, 1, secret, 1, true}};
@@ -112,7 +113,7 @@ static void check_json(struct change_line *line, const char *want)
 
 #define HEAD(kind) "{\"time\":\"2025-11-19T10:02:11Z\",\"kind\":\"" kind "\",\"expired\":false,"
 #define PATH "\"path\":\"box/one\",\"keys\":{\"pk\":\"1\"},"
-#define TAIL "\"sequence\":\"7\",\"shard\":\"shard-1\"}\n"
+#define TAIL "\"sequence\":\"7\",\"shard\":\"shard-1\",\"resume\":\"2025-11-19T09:57:11Z\"}\n"
 
 static void test_json_tells_null_from_absent(void)
 {

@@ -7,7 +7,7 @@
 
 #define WALL_MS 1792000000000 /* a day in October 2026 */
 
-enum { KEYS = 64, MOST_SEEN = 40000 };
+enum { KEYS = 64, MOST_SEEN = 40000, CLOCKS_DIFFER_MS = 5 * 60 * 1000 };
 
 struct scene {
     struct virtual_clock clock;
@@ -20,14 +20,20 @@ struct scene {
     unsigned expired;
     unsigned covered, gaps, troubles, ends;
     unsigned destroy_at; /* the change with which the follower is destroyed; 0: none */
+    int64_t resume_ms;   /* of the last change, without the allowance for clocks that differ */
+    void (*check_resume)(struct scene *scene); /* may be NULL */
     struct error why;
 };
 
 static void on_changes(void *arg, const struct change *changes, size_t count)
 {
     struct scene *scene = arg;
+    scene->resume_ms = changes[0].resume_ms + CLOCKS_DIFFER_MS;
+    if (scene->check_resume)
+        scene->check_resume(scene);
     for (size_t i = 0; i < count; i++) {
         CLEAN_UP(buf_clean_up) struct buf key = {0};
+        CHECK(changes[i].resume_ms == changes[0].resume_ms);
         struct json version = json_member(json_member(changes[i].after, "v"), "N");
         struct span digits;
         CHECK(json_read_string(json_member(json_member(changes[i].keys, "pk"), "S"), &key));
@@ -286,6 +292,113 @@ static void expired_iterators_are_replaced(void)
         CHECK_INT(scene.gaps, 0);
         close_scene(&scene);
     }
+}
+
+/* Asleep for longer than a stream has its changes: nothing tells which ones are gone. */
+static void a_day_without_a_poll_is_a_gap(void)
+{
+    for (int child = 0; child < 2; child++) {
+        struct scene scene;
+        open_scene(&scene);
+        int shard = fake_stream_add_shard(&scene.fake, -1);
+        follow(&scene, FOLLOW_NOW);
+        pass(&scene, 1000);
+        if (child) {
+            fake_stream_split(&scene.fake, shard);
+            pass(&scene, 5000);
+        }
+        fake_stream_write(&scene.fake, shard, 1, 1);
+        fake_stream_write(&scene.fake, shard, 1, 2);
+        for (size_t i = 0; i < scene.fake.shard_count; i++)
+            fake_stream_trim(&scene.fake, (int)i, scene.fake.shards[i].count ? 1 : 0);
+        virtual_clock_pass(&scene.clock, (int64_t)25 * 3600 * 1000);
+        pass(&scene, 5000);
+        CHECK(scene.gaps >= 1);
+        CHECK_INT(scene.count, 1);
+        CHECK_INT(scene.latest[1], 2);
+        close_scene(&scene);
+    }
+}
+
+/* A service that refuses each iterator, or has lost all changes for ever, gets no storm. */
+static void places_that_lead_nowhere_are_requested_rarely(void)
+{
+    static const char *const codes[] = {"ExpiredIteratorException", "TrimmedDataAccessException"};
+    for (size_t i = 0; i < 2; i++) {
+        struct scene scene;
+        open_scene(&scene);
+        int shard = fake_stream_add_shard(&scene.fake, -1);
+        follow(&scene, FOLLOW_NOW);
+        pass(&scene, 1000);
+        fake_stream_write(&scene.fake, shard, 1, 1);
+        pass(&scene, 1000);
+        scene.fake.polls_fail = codes[i];
+        unsigned before = scene.fake.responses;
+        pass(&scene, 60000);
+        CHECK(scene.fake.responses - before < 60);
+        scene.fake.polls_fail = NULL;
+        fake_stream_write(&scene.fake, shard, 1, 2);
+        pass(&scene, 15000);
+        CHECK_INT(scene.latest[1], 2);
+        close_scene(&scene);
+    }
+}
+
+/* The table has a stream that was enabled after the time from which changes are wanted. */
+static void a_stream_that_is_younger_is_a_gap(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    pass(&scene, 3600 * 1000);
+    scene.fake.created_ms = WALL_MS + 1800 * 1000;
+    fake_stream_write(&scene.fake, shard, 1, 1);
+    follow_since(&scene, FOLLOW_SINCE, WALL_MS + 1801 * 1000);
+    pass(&scene, 3000);
+    CHECK_INT(scene.gaps, 0);
+    follower_destroy(scene.follower);
+    follow_since(&scene, FOLLOW_SINCE, WALL_MS + 600 * 1000);
+    pass(&scene, 3000);
+    CHECK_INT(scene.gaps, 1);
+    CHECK_HAS(scene.why.text, "exists since");
+    CHECK(scene.count > 0);
+    close_scene(&scene);
+}
+
+static void a_follower_that_pauses_requests_no_changes(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 1000);
+    follower_pause(scene.follower, true);
+    pass(&scene, 3000);
+    unsigned before = scene.fake.polls;
+    fake_stream_write(&scene.fake, shard, 1, 1);
+    pass(&scene, 60000);
+    CHECK_INT(scene.fake.polls, before);
+    CHECK(follower_stats(scene.follower).lag_ms > 55000);
+    follower_pause(scene.follower, false);
+    pass(&scene, 2000);
+    CHECK_INT(scene.count, 1);
+    CHECK(follower_stats(scene.follower).lag_ms < 2000);
+    close_scene(&scene);
+}
+
+/* A shard that ends without children, in a stream that is enabled: who knows what is missing. */
+static void a_stream_without_an_open_shard_lags(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    int shard = fake_stream_add_shard(&scene.fake, -1);
+    follow(&scene, FOLLOW_NOW);
+    pass(&scene, 1000);
+    scene.fake.shards[shard].is_closed = true;
+    pass(&scene, 300 * 1000);
+    CHECK_INT(scene.ends, 0);
+    CHECK(follower_stats(scene.follower).lag_ms > 200 * 1000);
+    close_scene(&scene);
 }
 
 /* The service may search only a part of the shard for one request. */
@@ -608,6 +721,21 @@ static void check_lag(struct life *life)
                        (long long)follower_stats(scene->follower).lag_ms);
 }
 
+/* Every version from before the time to resume has been delivered before this change. */
+static void check_resume(struct scene *scene)
+{
+    struct life *life = (struct life *)scene;
+    struct clock *clock = loop_clock(scene->loop);
+    int64_t from_ms = scene->resume_ms - clock->wall_ms(clock) + loop_now_ms(scene->loop);
+    for (unsigned k = 0; k < KEYS; k++)
+        if (scene->latest[k] < life->written[k] &&
+            life->written_ms[k][scene->latest[k] + 1] < from_ms)
+            CHECK_FAIL("version %u of key %u is missing, and is %lld ms older than the time to "
+                       "resume",
+                       scene->latest[k] + 1, k,
+                       (long long)(from_ms - life->written_ms[k][scene->latest[k] + 1]));
+}
+
 static int leaf(struct life *life)
 {
     const struct fake_stream *fake = &life->scene.fake;
@@ -648,6 +776,7 @@ static void live(struct life *life, uint64_t seed)
     struct scene *scene = &life->scene;
     *life = (struct life){.seed = seed};
     open_scene(scene);
+    scene->check_resume = check_resume;
     fake_stream_add_shard(&scene->fake, -1);
     error_set(&scene->fake.error, ERROR_RESET, "the connection broke");
     follow(scene, FOLLOW_NOW);
@@ -663,6 +792,13 @@ static void live(struct life *life, uint64_t seed)
     CHECK(follower_stats(scene->follower).lag_ms < 2000);
     for (unsigned k = 0; k < KEYS; k++)
         CHECK_INT(scene->latest[k], life->written[k]);
+    struct clock *clock = loop_clock(scene->loop);
+    int64_t quiet_ms = clock->wall_ms(clock);
+    fake_stream_write(&scene->fake, 0, 0, ++life->written[0]);
+    life->written_ms[0][life->written[0]] = loop_now_ms(scene->loop);
+    pass(scene, 5000);
+    CHECK_INT(scene->latest[0], life->written[0]);
+    CHECK(scene->resume_ms > quiet_ms - 5000);
     close_scene(scene);
 }
 
@@ -721,6 +857,12 @@ static const struct check_test tests[] = {
     {"an open shard that states its end is followed",
      an_open_shard_that_states_its_end_is_followed},
     {"empty pages are no end", empty_pages_are_no_end},
+    {"a day without a poll is a gap", a_day_without_a_poll_is_a_gap},
+    {"places that lead nowhere are requested rarely",
+     places_that_lead_nowhere_are_requested_rarely},
+    {"a stream that is younger is a gap", a_stream_that_is_younger_is_a_gap},
+    {"a follower that pauses requests no changes", a_follower_that_pauses_requests_no_changes},
+    {"a stream without an open shard lags", a_stream_without_an_open_shard_lags},
     {"expired iterators are replaced", expired_iterators_are_replaced},
     {"an empty page before old changes proves nothing",
      an_empty_page_before_old_changes_proves_nothing},

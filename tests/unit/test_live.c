@@ -329,7 +329,8 @@ static void polling_stops_while_nobody_reads(void)
     live_scene_close(&scene);
 }
 
-/* Else readers would repeat each Read after a moment. */
+/* Else readers would repeat each Read after a moment. Older results than those of that time are not
+ * used. */
 static void without_room_results_are_used_for_their_ttl(void)
 {
     struct live_scene scene;
@@ -339,10 +340,13 @@ static void without_room_results_are_used_for_their_ttl(void)
     live_scene_settle(&scene);
     CHECK_INT(source_ttl_ms(scene.source, "T", 10000), SOURCE_REUSE_MS);
     live_scene_read(&scene, 0, KEYS, false);
-    CHECK_INT(source_ttl_ms(scene.source, "T", 10000), 10000);
+    CHECK_INT(source_ttl_ms(scene.source, "T", 10000), SOURCE_REUSE_MS);
     CHECK_TEXT(live_scene_present(&scene).state, "full");
     CHECK_HAS(live_scene_present(&scene).why, "--cache-size");
-    live_scene_pass(&scene, 59900);
+    live_scene_pass(&scene, 4000);
+    CHECK_INT(source_ttl_ms(scene.source, "T", 10000), 4000 + SOURCE_REUSE_MS);
+    live_scene_pass(&scene, 55900);
+    CHECK_INT(source_ttl_ms(scene.source, "T", 10000), 10000);
     source_hold_ms(scene.source, "T", 10000); /* of a result that is as old as its ttl */
     live_scene_pass(&scene, 200);
     CHECK_INT(source_ttl_ms(scene.source, "T", 10000), SOURCE_REUSE_MS);
@@ -378,6 +382,59 @@ static void what_is_stored_can_be_forgotten(void)
     live_forget(scene.source);
     live_scene_read(&scene, 1, 1, false);
     CHECK_INT(scene.requests, 1);
+    CHECK_TEXT(live_scene_present(&scene).state, "starts");
+    live_scene_pass(&scene, 6 * SETTLE_MS);
+    CHECK_TEXT(live_scene_present(&scene).state, "live");
+    live_scene_close(&scene);
+}
+
+/* Rows are as of the time when they were found, however late the reader wants the next page. */
+static void a_page_that_was_wanted_late_states_its_age(void)
+{
+    struct live_scene scene;
+    live_scene_open(&scene, 1);
+    scene.service.padding = 20000;
+    for (unsigned k = 0; k < KEYS; k++)
+        live_service_write(&scene.service, k);
+    live_scene_settle(&scene);
+    live_scene_read(&scene, 0, KEYS, false);
+    struct read *read = live_scene_keys(0, KEYS);
+    scene.stops = true;
+    scene.count = scene.requests = 0;
+    scene.call = source_start(scene.source, read, &scene.payer.payer, live_scene_take_page, &scene);
+    CHECK(loop_run(scene.loop));
+    CHECK(scene.count > 0 && scene.count < KEYS);
+    CHECK_INT(scene.age_ms, 0);
+    live_scene_pass(&scene, 3000);
+    source_more(scene.call);
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(scene.age_ms, 3000);
+    CHECK_INT(scene.requests, 0);
+    live_scene_end_query(&scene, read);
+    live_scene_close(&scene);
+}
+
+/* What is stored has the attributes that an index had before. */
+static void a_table_with_other_indexes_begins_anew(void)
+{
+    struct index_info index = {
+        .name = SPAN_LITERAL("by-v"),
+        .keys = {.partition = {{SPAN_LITERAL("v"), VALUE_N}}, .partition_count = 1},
+        .projection = PROJECTS_KEYS};
+    struct live_scene scene;
+    live_scene_open(&scene, 1);
+    live_service_write(&scene.service, 1);
+    scene.service.stream.indexes = &index;
+    scene.service.stream.index_count = 1;
+    live_scene_read(&scene, 1, 1, false);
+    live_scene_pass(&scene, 10 * SETTLE_MS);
+    live_scene_describe(&scene);
+    CHECK_TEXT(live_scene_present(&scene).state, "live");
+    index.projection = PROJECTS_ALL;
+    live_scene_describe(&scene);
+    CHECK_TEXT(live_scene_present(&scene).state, "starts");
+    live_scene_pass(&scene, 10 * SETTLE_MS);
+    CHECK_TEXT(live_scene_present(&scene).state, "live");
     live_scene_close(&scene);
 }
 
@@ -472,6 +529,8 @@ static const struct check_test tests[] = {
     {"without room results are used for their ttl", without_room_results_are_used_for_their_ttl},
     {"a failed read stores nothing", a_failed_read_stores_nothing},
     {"what is stored can be forgotten", what_is_stored_can_be_forgotten},
+    {"a page that was wanted late states its age", a_page_that_was_wanted_late_states_its_age},
+    {"a table with other indexes begins anew", a_table_with_other_indexes_begins_anew},
     {"no read is older than the lag", no_read_is_older_than_the_lag},
 };
 CHECK_MAIN(tests)
