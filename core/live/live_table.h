@@ -26,7 +26,7 @@ struct live_use {
 
 /* A time in which results could not be stored. */
 struct live_shortage {
-    int64_t began_ms, last_ms; /* LAST_MS is 0: there was none */
+    int64_t began_ms, last_ms; /* both 0: it never happened */
 };
 bool live_shortage_lasts(const struct live_shortage *shortage, int64_t now_ms);
 void live_shortage_note(struct live_shortage *shortage, int64_t now_ms);

@@ -202,7 +202,7 @@ static uint64_t tail_table_requests(const struct tail_table *table)
            (table->items ? tail_items_requests(table->items) : 0);
 }
 
-/* The table is followed no longer. WHY may belong to what is destroyed. */
+/* The table is followed no longer. The error WHY may belong to the queue, which is destroyed. */
 static void tail_table_end(struct tail_table *table, const struct error *why)
 {
     struct app *app = table->tail->app;
@@ -401,8 +401,7 @@ static bool tail_is_shown(const struct tail_table *table, const struct tail_path
     return verdict == CHANGE_SHOWN;
 }
 
-/* The first path of which the keys and the images do not tell whether it shows the item; or NULL.
- */
+/* The first path that may show the item: attributes decide that are not known. NULL for no path. */
 static const struct tail_path *tail_find_undecided(const struct tail_table *table,
                                                    const struct tail_change *turn)
 {
