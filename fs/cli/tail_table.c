@@ -25,6 +25,7 @@ struct tail_path {
     struct place *place;   /* owned */
     const char *attribute; /* one that decides beside the key; NULL: the key decides */
     bool is_checked;       /* a key of the table fits the map */
+    bool is_noted;         /* what leaves it is not reported, which was said */
 };
 
 struct tail_table {
@@ -338,6 +339,14 @@ static bool tail_table_check_view(const struct tail_table *table, bool has_after
     return true;
 }
 
+static void tail_table_note_leaving(const struct tail_table *table, struct tail_path *path)
+{
+    if (!path->is_noted)
+        app_note(table->tail->app, LOG_LEVEL_WARNING, path->text,
+                 "items that leave it are not reported, because the stream has no old images");
+    path->is_noted = true;
+}
+
 /* Says once what the stream does not have. */
 static void tail_table_note_view(const struct tail_table *table, enum follow_view view)
 {
@@ -354,10 +363,9 @@ static void tail_table_note_view(const struct tail_table *table, enum follow_vie
     else if (view == VIEW_OLD && !table->items)
         tail_table_note(table, "the stream has no new images: lines show items before their "
                                "change; --fetch reads each changed item");
-    for (const struct tail_path *path = table->paths; path && !has_before; path = path->next)
+    for (struct tail_path *path = table->paths; path && !has_before; path = path->next)
         if (path->attribute)
-            app_note(table->tail->app, LOG_LEVEL_WARNING, path->text,
-                     "items that leave it are not reported, because the stream has no old images");
+            tail_table_note_leaving(table, path);
 }
 
 /* Whether the table is still followed. */
@@ -401,15 +409,15 @@ static bool tail_is_shown(const struct tail_table *table, const struct tail_path
     return verdict == CHANGE_SHOWN;
 }
 
-/* The first path that may show the item: attributes decide that are not known. NULL for no path. */
-static const struct tail_path *tail_find_undecided(const struct tail_table *table,
-                                                   const struct tail_change *turn)
+/* The first path that may show the item of IMAGE: attributes decide that are not known. NULL for no
+ * path. */
+static struct tail_path *tail_find_undecided(const struct tail_table *table,
+                                             const struct change_image *image)
 {
     const struct place_options *names = &table->tail->app->tree.names;
-    struct change_image after = tail_image(turn, true);
-    for (const struct tail_path *path = table->paths; path; path = path->next)
-        if (json_present(after.item) &&
-            change_scope_test(path->place, names, &after) == CHANGE_UNDECIDED)
+    for (struct tail_path *path = table->paths; path && json_present(image->item);
+         path = path->next)
+        if (change_scope_test(path->place, names, image) == CHANGE_UNDECIDED)
             return path;
     return NULL;
 }
@@ -552,7 +560,11 @@ static void tail_table_print(struct tail_table *table, const struct tail_change 
     if (tail->is_over || table->has_ended)
         return;
     const struct tail_path *path = tail_find_path(table, turn, &has_left, &failed);
-    const struct tail_path *maybe = path ? NULL : tail_find_undecided(table, turn);
+    struct change_image before = tail_image(turn, false), after = tail_image(turn, true);
+    const struct tail_path *maybe = path ? NULL : tail_find_undecided(table, &after);
+    struct tail_path *left = path || maybe ? NULL : tail_find_undecided(table, &before);
+    if (left)
+        tail_table_note_leaving(table, left);
     if (maybe && !tail_table_admit_undecided(table, maybe))
         return;
     if (maybe) {

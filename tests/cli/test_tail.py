@@ -493,9 +493,12 @@ class TestKeysOnly:
         done = oldest(things, 2, "--fetch", paths=["/any/things/box"])
         assert done.lines == ['INSERT old/a1   +state: "NEW"', 'INSERT done/b1   +state: "DONE"']
         things.remove("b1")
-        done = oldest(things, 2, "--fetch", paths=["/any/things/box"])
-        assert "the item does not exist any more" in done.lines[1] and "box/b1" in done.lines[1]
+        things.put("a2")
+        done = oldest(things, 3, "--fetch", paths=["/any/things/box"])
+        gone, last = done.lines[1:]
+        assert gone.endswith("/items/box/b1   the item does not exist any more") and last == "INSERT old/a2"
         assert "removed before they could be read cannot be tested" in done.stderr
+        assert "items that leave it are not reported" in done.stderr
 
     def test_a_failed_read_is_repeated(self, things, follow, proxy):
         tail = follow(things, "--fetch", "--timeout", "1", "/any/things")
