@@ -366,6 +366,7 @@ static void dynamo_deliver(struct dynamo_call *call)
         .position = position,
         .owner = &owner,
         .took_ms = answer->took_ms,
+        .skew_ms = dynamo_of(call)->link.client.skew_ms,
         .age_ms = call->age_ms,
         .requests = call->requests + call->lost,
         .capacity = call->capacity,

@@ -352,8 +352,9 @@ int64_t live_table_ttl_ms(const struct live_table *table, int64_t ttl_ms)
     } else if (!was_live) {
         return ttl_ms;
     } else {
-        bool is_short = live_table_stores(table);
-        past_ms = now_ms - (is_short ? live_table_short_since_ms(table) : ended_ms);
+        int64_t short_ms = live_table_is_short(table) ? live_table_short_since_ms(table) : now_ms;
+        int64_t since_ms = live_table_stores(table) || short_ms < ended_ms ? short_ms : ended_ms;
+        past_ms = now_ms - since_ms;
     }
     return past_ms + SOURCE_REUSE_MS < ttl_ms ? past_ms + SOURCE_REUSE_MS : ttl_ms;
 }
@@ -406,6 +407,16 @@ static int64_t live_table_most_lag_ms(const struct live_table *table, int64_t la
     return most_ms;
 }
 
+static const char *live_table_shortage_why(const struct live_table *table)
+{
+    if (live_shortage_lasts(&table->context->shortage, live_table_now_ms(table)))
+        return "the results of the last minute have more than a quarter of --cache-size; raise it, "
+               "or read less";
+    return "some results of the table can't be kept: one has more than half of the room for all, "
+           "or "
+           "an index is newer than the mount's view of the table, or the table changes too fast";
+}
+
 void live_table_present(const struct live_table *table, struct source_present *out)
 {
     static const char *const words[] = {[LIVE_RESTS] = "off",
@@ -415,24 +426,20 @@ void live_table_present(const struct live_table *table, struct source_present *o
     *out = (struct source_present){.state = words[table->state], .why = ""};
     if (table->follower)
         out->lag_ms = follower_lag_ms(table->follower);
-    bool lags = table->state == LIVE_FOLLOWS && out->lag_ms > LIVE_MOST_LAG_MS;
+    bool follows = table->state == LIVE_FOLLOWS;
+    bool lags = follows && out->lag_ms > LIVE_MOST_LAG_MS;
+    bool is_full = follows && !lags && live_table_stores(table) && live_table_is_short(table);
     if (lags)
         out->state = "lags";
-    else if (table->state == LIVE_FOLLOWS &&
-             (live_table_is_held(table) || !live_table_stores(table)))
+    else if (is_full)
+        out->state = "full";
+    else if (follows && (live_table_is_held(table) || !live_table_stores(table)))
         out->state = words[LIVE_BEGINS];
     out->lag_ms = live_table_most_lag_ms(table, out->lag_ms);
-    if (lags || table->state != LIVE_FOLLOWS)
+    if (lags || !follows)
         out->why = table->why.text;
-    if (strcmp(out->state, words[LIVE_FOLLOWS]) != 0 || !live_table_is_short(table))
-        return;
-    out->state = "full";
-    out->why = live_shortage_lasts(&table->context->shortage, live_table_now_ms(table))
-                   ? "the results of the last minute have more than a quarter of --cache-size; "
-                     "raise it, or read less"
-                   : "some results of the table can't be kept: one has more than half of the room "
-                     "for all, or an index is newer than the mount's view of the table, or the "
-                     "table changes too fast";
+    else if (is_full)
+        out->why = live_table_shortage_why(table);
 }
 
 static int64_t live_table_settle_ms(const struct live_table *table, bool of_index)

@@ -127,6 +127,7 @@ struct page {
                                 * them; NULL: the items can't be taken over */
     int64_t took_ms;           /* from the last request to the end of its response */
     int64_t age_ms;            /* the time that the page waited before it was delivered */
+    int64_t skew_ms;           /* the service's time less this machine's, if it is some minutes */
     unsigned requests;         /* sent for this page, retries included; 0 for a share of a request
                                 * that another caller's page counts */
     double capacity;           /* RCU it consumed, of a shared request its part; < 0: not stated */

@@ -7,15 +7,14 @@
 #include "core/stream/shard.h"
 
 enum {
-    MOST_REQUESTS = 8,                /* of shards, at the same time */
-    DESCRIBE_EACH_MS = 60 * 1000,     /* new shards are looked for, even if none has ended */
-    DESCRIBE_LEAST_MS = 1000,         /* between two descriptions: the service allows 10 a second */
-    DESCRIBE_AGAIN_MS = 5 * 1000,     /* after a failure */
-    CHILDLESS_MS = 60 * 1000,         /* a shard that ended before gets no children */
-    FORGET_MS = 48 * 60 * 60 * 1000,  /* twice as long as a stream has its changes */
-    KEPT_MS = 24 * 60 * 60 * 1000,    /* by a stream: each change */
-    CLOCKS_DIFFER_MS = 5 * 60 * 1000, /* at most, or the service refuses signatures */
-    STREAM_LATER_MS = 60 * 1000,      /* a stream that is made with its table is not younger */
+    MOST_REQUESTS = 8,               /* of shards, at the same time */
+    DESCRIBE_EACH_MS = 60 * 1000,    /* new shards are looked for, even if none has ended */
+    DESCRIBE_LEAST_MS = 1000,        /* between two descriptions: the service allows 10 a second */
+    DESCRIBE_AGAIN_MS = 5 * 1000,    /* after a failure */
+    CHILDLESS_MS = 60 * 1000,        /* a shard that ended before gets no children */
+    FORGET_MS = 48 * 60 * 60 * 1000, /* twice as long as a stream has its changes */
+    KEPT_MS = 24 * 60 * 60 * 1000,   /* by a stream: each change */
+    STREAM_LATER_MS = 60 * 1000,     /* a stream that is made with its table is not younger */
 };
 
 /* The description of the table, or of the stream with its shards. */
@@ -296,15 +295,34 @@ static void follower_on_moved(void *arg, struct shard *shard)
     follower_continue(arg);
 }
 
-/* All changes from before this were delivered before those that SHARD has now. Some of the tips are
- * of this machine's clock. */
-static int64_t follower_resume_ms(const struct follower *follower, const struct shard *shard)
+/* The service's time when the follower was made. */
+static int64_t follower_made_wall_ms(const struct follower *follower)
 {
-    int64_t resume_ms = shard->delivered_wall_ms;
+    return follower->made_wall_ms + follower->context.skew_ms;
+}
+
+/* Changes from before this are not wanted. */
+static int64_t follower_from_ms(const struct follower *follower)
+{
+    int64_t made_ms = follower_made_wall_ms(follower);
+    return follower->options.from == FOLLOW_NOW     ? made_ms
+           : follower->options.from == FOLLOW_SINCE ? follower->options.since_ms
+                                                    : made_ms - KEPT_MS;
+}
+
+static int64_t follower_delivered_ms(const struct follower *follower, const struct shard *shard)
+{
+    return shard->delivered_wall_ms ? shard->delivered_wall_ms : follower_from_ms(follower);
+}
+
+int64_t follower_resume_ms(const struct follower *follower)
+{
+    int64_t resume_ms = INT64_MAX;
     LIST_EACH (struct shard, each, &follower->shards, node)
-        if (follower_counts(each) && each->delivered_wall_ms < resume_ms)
-            resume_ms = each->delivered_wall_ms;
-    return resume_ms - CLOCKS_DIFFER_MS;
+        if (follower_counts(each) && follower_delivered_ms(follower, each) < resume_ms)
+            resume_ms = follower_delivered_ms(follower, each);
+    return (resume_ms == INT64_MAX ? follower_from_ms(follower) : resume_ms) -
+           SHARD_CLOCKS_DIFFER_MS;
 }
 
 static void follower_on_changes(void *arg, struct shard *shard, struct change *changes,
@@ -312,7 +330,9 @@ static void follower_on_changes(void *arg, struct shard *shard, struct change *c
 {
     struct follower *follower = arg;
     bool gone = false;
-    int64_t resume_ms = follower_resume_ms(follower, shard);
+    int64_t resume_ms = follower_resume_ms(follower);
+    int64_t own_ms = follower_delivered_ms(follower, shard) - SHARD_CLOCKS_DIFFER_MS;
+    resume_ms = own_ms < resume_ms ? own_ms : resume_ms; /* it may have ended */
     follower->stats.changes += count;
     for (size_t i = 0; i < count; i++)
         changes[i].resume_ms = resume_ms;
@@ -365,9 +385,7 @@ static void follower_place_first(const struct follower *follower, struct shard *
     const struct follower_options *options = &follower->options;
     shard->at = options->from == FOLLOW_NOW ? STREAM_LATEST : STREAM_OLDEST;
     shard->not_before_ms = options->from == FOLLOW_SINCE ? options->since_ms : INT64_MIN;
-    shard->delivered_wall_ms = options->from == FOLLOW_NOW     ? follower->made_wall_ms
-                               : options->from == FOLLOW_SINCE ? options->since_ms
-                                                               : follower->made_wall_ms - KEPT_MS;
+    shard->takes_any = options->from == FOLLOW_OLDEST;
 }
 
 /* A shard that appears later is read from its beginning. Changes that its parent has
@@ -377,7 +395,9 @@ static void follower_place_later(const struct follower *follower, struct shard *
     const struct shard *parent = follower_find_shard(follower, shard->parent);
     shard->at = STREAM_OLDEST;
     shard->tip_ms = parent ? parent->tip_ms : follower->described_ms;
-    shard->delivered_wall_ms = parent ? parent->delivered_wall_ms : follower->described_wall_ms;
+    shard->delivered_wall_ms = parent ? follower_delivered_ms(follower, parent)
+                                      : follower->described_wall_ms + follower->context.skew_ms;
+    shard->takes_any = follower->options.from == FOLLOW_OLDEST;
     if (follower->options.from == FOLLOW_SINCE)
         shard->not_before_ms = follower->options.since_ms;
 }

@@ -89,5 +89,8 @@ struct follower_stats {
 struct follower_stats follower_stats(const struct follower *follower);
 /* LAG_MS alone. */
 int64_t follower_lag_ms(const struct follower *follower);
+/* Wall time: all changes from before it were delivered, or were not wanted. It is some minutes
+ * earlier than is known, because clocks differ. See also struct change. */
+int64_t follower_resume_ms(const struct follower *follower);
 
 #endif

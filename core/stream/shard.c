@@ -10,8 +10,7 @@ enum {
     FULL_PAGE_BYTES = 512 * 1024,
     FRESH_MS = 5000, /* a shard whose last proof is older may have changes behind an empty page */
     PROOF_PAGES = 3, /* empty pages in a row: then the shard has no change behind them */
-    TIMES_ARE_ROUNDED_TO_MS = 60 * 1000, /* by some servers */
-    KEPT_MS = 24 * 60 * 60 * 1000,       /* by a stream: each change */
+    KEPT_MS = 24 * 60 * 60 * 1000, /* by a stream: each change */
 };
 
 struct shard *shard_new(struct shard_context *context, struct span id, struct span parent)
@@ -56,10 +55,16 @@ bool shard_is_busy(const struct shard *shard)
     return shard->state == SHARD_PLACING || shard->state == SHARD_POLLING;
 }
 
-static int64_t shard_wall_ms(const struct shard *shard)
+static int64_t shard_own_wall_ms(const struct shard *shard)
 {
     struct clock *clock = loop_clock(shard->context->loop);
     return clock->wall_ms(clock);
+}
+
+/* The service's time, as far as it is known. */
+static int64_t shard_wall_ms(const struct shard *shard)
+{
+    return shard_own_wall_ms(shard) + shard->context->skew_ms;
 }
 
 static void shard_queue(struct shard *shard)
@@ -132,27 +137,43 @@ static void shard_lose(struct shard *shard, const struct error *why)
     buf_truncate(&shard->sequence, 0);
     shard->at = STREAM_OLDEST;
     shard->tip_ms = 0;
+    shard->takes_any = true;
     shard_set_placeless(shard);
     shard->context->ops->gap(shard->context->arg, shard, why);
+}
+
+/* Whether the oldest changes that are wanted may be gone: the service does not tell. */
+static bool shard_is_too_late(const struct shard *shard)
+{
+    int64_t from_ms = shard->delivered_wall_ms > shard->not_before_ms ? shard->delivered_wall_ms
+                                                                      : shard->not_before_ms;
+    return shard->sequence.size == 0 && shard->at == STREAM_OLDEST && !shard->takes_any &&
+           shard_wall_ms(shard) - from_ms > KEPT_MS;
+}
+
+static void shard_lose_oldest(struct shard *shard)
+{
+    struct error why;
+    error_set(&why, ERROR_NOT_STORED,
+              "a shard of the stream of table %s was not read for more than the 24 hours for which "
+              "a stream has its changes; read the table again",
+              shard->context->table);
+    shard_lose(shard, &why);
 }
 
 /* The iterator is too old, as after a sleep of the machine. If no change has come yet, all that the
  * shard has is read, less those from before the last poll; after a day that may not be all. */
 static void shard_place_anew(struct shard *shard)
 {
-    struct error why;
-    int64_t from_ms = shard->tip_wall_ms ? shard->tip_wall_ms : shard->since_wall_ms;
+    int64_t from_ms =
+        shard->tip_wall_ms ? shard->tip_wall_ms : shard->since_wall_ms + shard->context->skew_ms;
     if (shard->sequence.size == 0 && shard_wall_ms(shard) - from_ms > KEPT_MS) {
-        error_set(&why, ERROR_NOT_STORED,
-                  "a shard of the stream of table %s was not read for more than the 24 hours for "
-                  "which a stream has its changes; read the table again",
-                  shard->context->table);
-        shard_lose(shard, &why);
+        shard_lose_oldest(shard);
         return;
     }
     if (shard_has_read_nothing(shard)) {
         shard->at = STREAM_OLDEST;
-        shard->not_before_ms = from_ms - TIMES_ARE_ROUNDED_TO_MS;
+        shard->not_before_ms = from_ms - SHARD_CLOCKS_DIFFER_MS;
     }
     shard_set_placeless(shard);
     shard->context->ops->moved(shard->context->arg, shard);
@@ -326,6 +347,10 @@ static void shard_on_page(void *arg, const struct page *page, const struct error
     struct shard_context *context = shard->context;
     bool is_placing = shard->state == SHARD_PLACING;
     context->requests += page ? page->requests : 1;
+    if (page) {
+        shard->sent_wall_ms += page->skew_ms;
+        context->skew_ms = page->skew_ms;
+    }
     shard_end_call(shard);
     if (err) {
         shard_fail(shard, err);
@@ -344,7 +369,10 @@ static void shard_on_page(void *arg, const struct page *page, const struct error
         return;
     }
     shard_set_text(&shard->iterator, &iterator);
-    shard_queue(shard);
+    if (shard_is_too_late(shard))
+        shard_lose_oldest(shard);
+    else
+        shard_queue(shard);
 }
 
 /* The place of an iterator: behind the last change, if there is one. */
@@ -366,7 +394,7 @@ void shard_send(struct shard *shard)
     if (has_place)
         at = (struct read_stream){.iterator = buf_span(&shard->iterator)};
     shard->sent_ms = loop_now_ms(context->loop);
-    shard->sent_wall_ms = shard_wall_ms(shard);
+    shard->sent_wall_ms = shard_own_wall_ms(shard);
     if (!shard->since_wall_ms)
         shard->since_wall_ms = shard->sent_wall_ms;
     shard->read = read_new(has_place ? READ_CHANGES : READ_ITERATOR, context->table, NULL);

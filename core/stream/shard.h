@@ -41,6 +41,9 @@ struct shard_ops {
     void (*moved)(void *arg, struct shard *shard);
 };
 
+/* Clocks differ by no more, beside the difference that a page states: signatures would fail. */
+enum { SHARD_CLOCKS_DIFFER_MS = 5 * 60 * 1000 };
+
 /* The common part of all shards of a follower. Borrowed by the shards. */
 struct shard_context {
     struct loop *loop;
@@ -50,6 +53,7 @@ struct shard_context {
     struct payer *payer;
     int64_t poll_least_ms, poll_most_ms;
     uint64_t requests, duplicates; /* of all shards so far */
+    int64_t skew_ms;               /* of the last page: the service's time less this machine's */
     const struct shard_ops *ops;
     void *arg;
 };
@@ -59,22 +63,25 @@ struct shard {
     struct list_node node;  /* in the follower's list */
     struct shard_context *context;
     enum shard_state state;
-    struct span id, parent;        /* PARENT may be empty; in the same allocation */
-    int64_t seen_ms;               /* the last description that had it */
-    int64_t ended_ms;              /* of ENDED */
-    bool has_children;             /* or has ended too long ago to get any */
-    enum stream_at at;             /* the place of the first iterator */
-    int64_t not_before_ms;         /* older changes are not delivered; wall time, or INT64_MIN */
-    struct buf iterator;           /* the place of the next poll; empty: none is known */
-    struct buf sequence;           /* of the last change that came */
-    int64_t since_wall_ms;         /* when the first iterator was requested; 0: not yet */
-    int64_t tip_ms, tip_wall_ms;   /* all changes before this were delivered; 0: not known */
+    struct span id, parent; /* PARENT may be empty; in the same allocation */
+    int64_t seen_ms;        /* the last description that had it */
+    int64_t ended_ms;       /* of ENDED */
+    bool has_children;      /* or has ended too long ago to get any */
+    enum stream_at at;      /* the place of the first iterator */
+    int64_t not_before_ms;  /* older changes are not delivered; wall time, or INT64_MIN */
+    struct buf iterator;    /* the place of the next poll; empty: none is known */
+    struct buf sequence;    /* of the last change that came */
+    int64_t since_wall_ms; /* when the first iterator was requested, on this machine's clock; 0: not
+                              yet */
+    int64_t tip_ms, tip_wall_ms;   /* all changes before this were delivered; 0: not known. The
+                                    * wall time is the service's, as far as it is known */
     int64_t delivered_wall_ms;     /* likewise, without the changes of the last response */
+    bool takes_any;                /* missing changes were reported, or none can be missing */
     int64_t interval_ms;           /* to the next poll */
     unsigned failures;             /* in sequence */
     unsigned empty_pages;          /* likewise */
     bool was_placed_anew;          /* since the last response with a place */
-    int64_t sent_ms, sent_wall_ms; /* of the request under way */
+    int64_t sent_ms, sent_wall_ms; /* of the request under way; behind it, in the service's time */
     struct read *read;             /* likewise; owned */
     struct source_call *call;      /* likewise; owned */
     struct loop_timer *timer;      /* of RESTS */

@@ -17,7 +17,7 @@ enum { TAIL_ITEMS_AGAIN_MS = 2000 };
 /* An item that was read: of all changes that waited for it. */
 struct tail_read {
     size_t references;
-    struct buf text; /* empty: it did not exist */
+    struct buf text;
     struct json_doc doc;
 };
 
@@ -105,6 +105,14 @@ void tail_items_destroy(struct tail_items *items)
         tail_item_free(items, each);
     source_unref(items->options.source);
     free(items);
+}
+
+int64_t tail_items_resume_ms(const struct tail_items *items, int64_t otherwise_ms)
+{
+    LIST_EACH (const struct tail_item, each, &items->waiting, node)
+        if (!each->event)
+            return each->change.resume_ms;
+    return otherwise_ms;
 }
 
 uint64_t tail_items_requests(const struct tail_items *items)
@@ -234,10 +242,10 @@ static bool tail_items_take_item(struct tail_items *items, struct json item, str
     return true;
 }
 
-/* The request has ended; with WHY it is repeated later, or nothing goes on. */
-static void tail_items_end_request(struct tail_items *items, const struct error *why)
+/* The request has ended; with WHY it is repeated later, or with IS_FINAL nothing goes on. */
+static void tail_items_end_request(struct tail_items *items, const struct error *why, bool is_final)
 {
-    bool repeats = why && !shard_is_refused(why);
+    bool repeats = why && !is_final;
     struct error copy;
     if (why)
         copy = *why;
@@ -263,18 +271,18 @@ static void tail_items_take_page(void *arg, const struct page *page, const struc
     struct error why;
     items->requests += page ? page->requests : 1;
     if (err) {
-        tail_items_end_request(items, err);
+        tail_items_end_request(items, err, shard_is_refused(err));
         return;
     }
     for (size_t i = 0; i < page->item_count; i++)
         if (!tail_items_take_item(items, page->items[i], &why)) {
-            tail_items_end_request(items, &why);
+            tail_items_end_request(items, &why, true);
             return;
         }
     if (page->more)
         source_more(items->call);
     else
-        tail_items_end_request(items, NULL);
+        tail_items_end_request(items, NULL, false);
 }
 
 static bool tail_items_has_key(const struct read *read, const struct key *key)
@@ -307,7 +315,7 @@ static void tail_items_request(struct tail_items *items)
     if (items->call)
         return;
     error_no_memory(&why);
-    tail_items_end_request(items, &why);
+    tail_items_end_request(items, &why, false);
 }
 
 static void tail_items_deliver(struct tail_items *items, const struct tail_item *item)

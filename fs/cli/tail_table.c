@@ -37,6 +37,7 @@ struct tail_table {
     struct follower *follower; /* owned; NULL: not begun, or ended */
     struct tail_items *items;  /* likewise; NULL without --fetch, too */
     uint64_t requests;         /* of both, until they ended */
+    int64_t resume_ms;         /* likewise: all changes from before it were printed */
     /* Where the item of a change is found that no named path shows (any more): */
     struct tail_home {
         struct place *place; /* owned; NULL: none */
@@ -203,6 +204,15 @@ static uint64_t tail_table_requests(const struct tail_table *table)
            (table->items ? tail_items_requests(table->items) : 0);
 }
 
+/* All changes of the table from before this were printed. */
+static int64_t tail_table_resume_ms(const struct tail_table *table)
+{
+    if (!table->follower)
+        return table->resume_ms;
+    int64_t resume_ms = follower_resume_ms(table->follower);
+    return table->items ? tail_items_resume_ms(table->items, resume_ms) : resume_ms;
+}
+
 /* The table is followed no longer. The error WHY may belong to the queue, which is destroyed. */
 static void tail_table_end(struct tail_table *table, const struct error *why)
 {
@@ -211,6 +221,7 @@ static void tail_table_end(struct tail_table *table, const struct error *why)
         return;
     app_report_error(app, table->paths->text, why);
     table->requests = tail_table_requests(table);
+    table->resume_ms = tail_table_resume_ms(table);
     follower_destroy(table->follower);
     tail_items_destroy(table->items);
     table->follower = NULL;
@@ -516,7 +527,11 @@ static bool tail_table_write(const struct tail_table *table, const struct tail_p
 {
     const char *first[KEY_MAX_BASE_ATTRIBUTES];
     const struct tail *tail = table->tail;
-    struct change_line line = {.change = turn->change,
+    struct change change = *turn->change;
+    LIST_EACH (const struct tail_table, each, &tail->tables, node)
+        if (each != table && tail_table_resume_ms(each) < change.resume_ms)
+            change.resume_ms = tail_table_resume_ms(each);
+    struct change_line line = {.change = &change,
                                .path = name,
                                .has_left = has_left,
                                .is_fetched = turn->was_read,
@@ -561,7 +576,7 @@ static void tail_table_print(struct tail_table *table, const struct tail_change 
         return;
     const struct tail_path *path = tail_find_path(table, turn, &has_left, &failed);
     struct change_image before = tail_image(turn, false), after = tail_image(turn, true);
-    const struct tail_path *maybe = path ? NULL : tail_find_undecided(table, &after);
+    const struct tail_path *maybe = path && !has_left ? NULL : tail_find_undecided(table, &after);
     struct tail_path *left = path || maybe ? NULL : tail_find_undecided(table, &before);
     if (left)
         tail_table_note_leaving(table, left);

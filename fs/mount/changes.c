@@ -184,13 +184,23 @@ static void changes_add_event(struct changes_file *file, const char *kind, const
     changes_record(file, why);
 }
 
-/* Nothing more is added, and the reason is the last line. */
+/* Nothing more is added, and the reason is the last line; look-ups that wait get it. May free FILE.
+ */
 static void changes_end(struct changes_file *file, const struct error *why)
 {
     file->has_ended = true;
     follower_destroy(file->follower);
     file->follower = NULL;
     changes_add_event(file, "end", why);
+    account_finish(file->account, error_errno(why->kind));
+    while (!list_is_empty(&file->waiters)) {
+        struct changes_waiter *waiter = LIST_FIRST(&file->waiters, struct changes_waiter, node);
+        fuse_req_t req = waiting_take(&waiter->lookup.waiting);
+        changes_waiter_free(waiter);
+        if (req)
+            reply_lookup_error(req, why);
+    }
+    changes_file_release(file);
 }
 
 static void changes_write_line(const struct changes_file *file, const struct change *change,
@@ -218,7 +228,7 @@ static void changes_write_line(const struct changes_file *file, const struct cha
 static void changes_take(void *arg, const struct change *changes, size_t count)
 {
     struct changes_file *file = arg;
-    for (size_t i = 0; i < count && !file->has_ended; i++) {
+    for (size_t i = 0; i < count; i++) {
         CLEAN_UP(buf_clean_up_secret) struct buf line = {0};
         struct error why;
         changes_write_line(file, &changes[i], &line);
@@ -227,6 +237,7 @@ static void changes_take(void *arg, const struct change *changes, size_t count)
         error_set(&why, ERROR_BAD_ANSWER,
                   "a change can't be shown: it has no typed item, or memory ran out");
         changes_end(file, &why);
+        return;
     }
 }
 
@@ -401,15 +412,6 @@ static void changes_take_end(void *arg, const struct error *why)
     sources_describe(mount->app->sources, file->table, &options);
     follow_add_options(&err, buf_text(&options));
     changes_end(file, &err);
-    account_finish(file->account, error_errno(err.kind));
-    while (!list_is_empty(&file->waiters)) {
-        struct changes_waiter *waiter = LIST_FIRST(&file->waiters, struct changes_waiter, node);
-        fuse_req_t req = waiting_take(&waiter->lookup.waiting);
-        changes_waiter_free(waiter);
-        if (req)
-            reply_lookup_error(req, &err);
-    }
-    changes_file_release(file);
 }
 
 /* The caller has gone, or waits no longer. */

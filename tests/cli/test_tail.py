@@ -1,5 +1,7 @@
 """ddbfs tail: the changes of items, as lines and as JSON, from the streams of their tables."""
 
+import datetime
+import itertools
 import json
 import os
 import signal
@@ -406,6 +408,23 @@ def test_a_later_run_goes_on_where_the_last_line_says(things, follow, ddbfs):
     assert line["sequence"] in [each["sequence"] for each in again] and len(again) == 3
 
 
+def test_the_time_to_resume_is_that_of_all_tables(make_things, follow, proxy):
+    """The second table can't be read yet."""
+    first, second = make_things(), make_things()
+    wrong = proxy.fault("server_error", times=None)
+    described = itertools.count()
+    wrong.meets = lambda each: each.op == "DescribeTable" and each.table == second.name and next(described) > 0
+    paths = [f"/any/tables/{each.name}" for each in (first, second)]
+    tail = follow(first, "--json", "--since", "10m", "--timeout", "1", *paths)
+    for name in ("one", "two", "three"):
+        first.put(name)
+        line = json.loads(tail.line())
+        time.sleep(2.5)
+    assert line["keys"]["sk"] == "three"
+    resume = datetime.datetime.fromisoformat(line["resume"].replace("Z", "+00:00"))
+    assert time.time() - resume.timestamp() > 14 * 60
+
+
 def test_a_stream_that_is_younger_than_since_is_a_gap(things, ddbfs, proxy):
     things.put("one")
     ago = time.time() - 1800
@@ -499,6 +518,16 @@ class TestKeysOnly:
         assert gone.endswith("/items/box/b1   the item does not exist any more") and last == "INSERT old/a2"
         assert "removed before they could be read cannot be tested" in done.stderr
         assert "items that leave it are not reported" in done.stderr
+
+    def test_an_old_image_alone_does_not_tell_that_an_item_has_left(self, make_things, oldest):
+        members = {"paths": {"{box}/old/": {"where": {"sk": "a*"}}, "{box}/done/": {"filter": {"state": "DONE"}}}}
+        things = make_things("OLD_IMAGE", members)
+        things.put("b1", state="DONE")
+        things.put("b1", state="DONE", note="n")
+        words = ("--kind", "modify")
+        assert "depends on" in oldest(things, 1, *words, paths=["/any/things/box"], expect=1).stderr
+        done = oldest(things, 1, *words, "--fetch", paths=["/any/things/box"])
+        assert done.lines == ['MODIFY done/b1   +note: "n"']
 
     def test_a_failed_read_is_repeated(self, things, follow, proxy):
         tail = follow(things, "--fetch", "--timeout", "1", "/any/things")

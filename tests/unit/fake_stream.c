@@ -24,7 +24,7 @@ static struct fake_stream *fake_stream_of(const struct fake_stream_call *call)
 static int64_t fake_stream_wall_ms(const struct fake_stream *fake)
 {
     struct clock *clock = loop_clock(fake->loop);
-    return clock->wall_ms(clock);
+    return clock->wall_ms(clock) + fake->skew_ms;
 }
 
 int fake_stream_add_shard(struct fake_stream *fake, int parent)
@@ -91,6 +91,7 @@ static void fake_stream_tell(struct fake_stream_call *call, struct page *page, c
     page->position = json_member(root, "position");
     page->requests = 1;
     page->capacity = -1;
+    page->skew_ms = fake_stream_of(call)->states_skew ? fake_stream_of(call)->skew_ms : 0;
     page->request_id = "";
     fake_stream_set_busy(fake_stream_of(call), false);
     call->base.fn(call->base.arg, page, NULL);

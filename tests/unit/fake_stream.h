@@ -36,6 +36,8 @@ struct fake_stream {
     size_t index_count;
     int64_t created_ms;     /* of the stream; wall time; 0: not stated */
     const char *polls_fail; /* the code of each poll's error; NULL: none fails */
+    int64_t skew_ms;        /* the service's time less this machine's */
+    bool states_skew;       /* in its pages */
     bool states_ends;       /* open shards have an EndingSequenceNumber, as those of some servers */
     size_t page_size;       /* changes of a page; 0: 1,000 */
     size_t shards_a_page;   /* 0: 100 */
