@@ -456,7 +456,8 @@ static void explain_add_throttles(struct json_writer *json, const struct throttl
 static void explain_add_present(struct json_writer *json, const struct tree *tree,
                                 const struct place *place, const char *table)
 {
-    struct error ignored;
+    struct error ignored, why;
+    CLEAN_UP(buf_clean_up) struct buf options = {0};
     struct source_present present;
     struct source *source = tree->source(tree->source_arg, place, &ignored);
     if (!source || !source_read_present(source, table, &present))
@@ -465,8 +466,12 @@ static void explain_add_present(struct json_writer *json, const struct tree *tre
     json_writer_add_text(json, "state", present.state);
     if (strcmp(present.state, "live") == 0 || strcmp(present.state, "lags") == 0)
         json_writer_add_integer(json, "lag_ms", present.lag_ms);
-    if (present.why[0])
-        json_writer_add_text(json, "why", present.why);
+    if (present.why[0]) {
+        tree->describe(tree->source_arg, place, &options);
+        error_set(&why, ERROR_NO_STREAM, "%s", present.why);
+        follow_add_options(&why, buf_text(&options));
+        json_writer_add_text(json, "why", why.text);
+    }
     json_writer_end(json);
 }
 

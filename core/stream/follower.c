@@ -315,14 +315,23 @@ static int64_t follower_delivered_ms(const struct follower *follower, const stru
     return shard->delivered_wall_ms ? shard->delivered_wall_ms : follower_from_ms(follower);
 }
 
+/* TIME_MS less the difference of clocks. */
+static int64_t follower_allow(const struct follower *follower, int64_t time_ms)
+{
+    const struct follower_options *options = &follower->options;
+    bool is_since =
+        options->from == FOLLOW_SINCE && time_ms - SHARD_CLOCKS_DIFFER_MS < options->since_ms;
+    return is_since ? options->since_ms : time_ms - SHARD_CLOCKS_DIFFER_MS;
+}
+
 int64_t follower_resume_ms(const struct follower *follower)
 {
     int64_t resume_ms = INT64_MAX;
     LIST_EACH (struct shard, each, &follower->shards, node)
         if (follower_counts(each) && follower_delivered_ms(follower, each) < resume_ms)
             resume_ms = follower_delivered_ms(follower, each);
-    return (resume_ms == INT64_MAX ? follower_from_ms(follower) : resume_ms) -
-           SHARD_CLOCKS_DIFFER_MS;
+    resume_ms = resume_ms == INT64_MAX ? follower_from_ms(follower) : resume_ms;
+    return follower_allow(follower, resume_ms);
 }
 
 static void follower_on_changes(void *arg, struct shard *shard, struct change *changes,
@@ -331,7 +340,7 @@ static void follower_on_changes(void *arg, struct shard *shard, struct change *c
     struct follower *follower = arg;
     bool gone = false;
     int64_t resume_ms = follower_resume_ms(follower);
-    int64_t own_ms = follower_delivered_ms(follower, shard) - SHARD_CLOCKS_DIFFER_MS;
+    int64_t own_ms = follower_allow(follower, follower_delivered_ms(follower, shard));
     resume_ms = own_ms < resume_ms ? own_ms : resume_ms; /* it may have ended */
     follower->stats.changes += count;
     for (size_t i = 0; i < count; i++)

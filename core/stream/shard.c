@@ -142,7 +142,7 @@ static void shard_lose(struct shard *shard, const struct error *why)
     shard->context->ops->gap(shard->context->arg, shard, why);
 }
 
-/* Whether the oldest changes that are wanted may be gone: the service does not tell. */
+/* Whether the oldest changes that are wanted may be gone, which the service does not report. */
 static bool shard_is_too_late(const struct shard *shard)
 {
     int64_t from_ms = shard->delivered_wall_ms > shard->not_before_ms ? shard->delivered_wall_ms
@@ -154,10 +154,11 @@ static bool shard_is_too_late(const struct shard *shard)
 static void shard_lose_oldest(struct shard *shard)
 {
     struct error why;
-    error_set(&why, ERROR_NOT_STORED,
-              "a shard of the stream of table %s was not read for more than the 24 hours for which "
-              "a stream has its changes; read the table again",
-              shard->context->table);
+    error_set(
+        &why, ERROR_NOT_STORED,
+        "a stream has the changes of the last 24 hours, and older ones of a shard of table %s "
+        "are wanted, too; read the table itself",
+        shard->context->table);
     shard_lose(shard, &why);
 }
 

@@ -179,7 +179,7 @@ write_profiles() {
 write_environment() {
     cat >"$DIR/env.sh" <<END
 export AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:$PORT
-export AWS_REGION=us-east-1
+export AWS_REGION=us-east-1 AWS_DEFAULT_REGION=us-east-1
 export AWS_SHARED_CREDENTIALS_FILE="$DIR/credentials"
 export AWS_CONFIG_FILE="$DIR/config"
 unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_PROFILE AWS_DEFAULT_PROFILE

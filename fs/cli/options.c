@@ -216,6 +216,9 @@ bool options_check(const struct options *options)
     if (options->record && options->snapshot_count)
         return options_fail("--record", "does not go with --snapshot: that is a file already",
                             NULL);
+    if (options->live && options->snapshot_count)
+        return options_fail("--live", "does not go with --snapshot: a snapshot does not change",
+                            NULL);
     return !options->snapshot_count || !aws || options_fail("--snapshot", aws, NULL);
 }
 

@@ -25,7 +25,6 @@ struct tail_run {
 /* The beginning that the options name. False after a report. */
 static bool tail_take_beginning(struct tail *tail)
 {
-    enum { DAY_MS = 24 * 3600 * 1000 };
     struct error why;
     const struct options *options = tail->app->options;
     struct clock *clock = loop_clock(tail->app->loop);
@@ -37,12 +36,8 @@ static bool tail_take_beginning(struct tail *tail)
         error_set(&why, ERROR_INVALID, "--since and --oldest exclude each other");
     else if (has_since && tail->since_ms > now_ms)
         error_set(&why, ERROR_INVALID,
-                  "--since: this time is in the future; without it, tail "
-                  "begins now");
-    else if (has_since && tail->since_ms < now_ms - DAY_MS)
-        error_set(&why, ERROR_INVALID,
-                  "--since: a stream has the changes of the last 24 hours "
-                  "only; use --oldest");
+                  "--since: this time is in the future (times are in UTC); without it, "
+                  "tail begins now");
     else
         return true;
     app_report_error(tail->app, NULL, &why);

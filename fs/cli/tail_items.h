@@ -44,7 +44,7 @@ typedef void tail_items_event_fn(void *arg, const struct error *why);
 void tail_items_add_event(struct tail_items *items, tail_items_event_fn *fn,
                           const struct error *why);
 
-/* RESUME_MS of the first change that waits; OTHERWISE_MS if there is none. */
+/* RESUME_MS of the first waiting change; without one, OTHERWISE_MS. */
 int64_t tail_items_resume_ms(const struct tail_items *items, int64_t otherwise_ms);
 
 /* The requests for items so far. */

@@ -9,6 +9,7 @@
 #include "core/plan/item_match.h"
 #include "core/read/change_scope.h"
 #include "core/read/file.h"
+#include "core/read/near_miss.h"
 #include "core/sources.h"
 #include "fs/cli/tail_items.h"
 
@@ -165,6 +166,15 @@ static bool tail_table_add_path(struct tail_table *table, const char *text, stru
     return true;
 }
 
+/* A misspelt path may be followed for ever. */
+static void tail_note_near_miss(struct app *app, const char *path, const struct place *place)
+{
+    CLEAN_UP(buf_clean_up) struct buf hint = {0};
+    near_miss_write(place, &hint);
+    if (hint.size > 0)
+        app_note(app, LOG_LEVEL_WARNING, path, buf_text(&hint));
+}
+
 bool tail_table_add(struct tail *tail, const char *path, struct place *place, struct error *err)
 {
     struct app *app = tail->app;
@@ -176,8 +186,10 @@ bool tail_table_add(struct tail *tail, const char *path, struct place *place, st
         free(name);
     else if (name)
         table = tail_table_new(tail, source, name, place);
-    if (table && tail_table_add_path(table, path, place))
+    if (table && tail_table_add_path(table, path, place)) {
+        tail_note_near_miss(tail->app, path, place);
         return true;
+    }
     place_destroy(place);
     return !source ? false : error_no_memory(err);
 }
@@ -479,7 +491,8 @@ static void tail_write_path(const struct tail_table *table, const struct tail_pa
     const struct change_image *image = json_present(after.item) ? &after : &before;
     bool is_short = tail->path_count == 1 && !tail->app->options->json;
     if (!has_left && change_scope_is_one_item(path->place)) {
-        buf_add_text(out, path->text);
+        const char *slash = is_short ? strrchr(path->text, '/') : NULL;
+        buf_add_text(out, slash && slash[1] ? slash + 1 : path->text);
     } else if (!has_left && path->place->kind == PLACE_DIRECTORY &&
                change_scope_write_path(path->place, names, image, &name)) {
         bool slash = span_ends(span_text(path->text), SPAN_LITERAL("/"));

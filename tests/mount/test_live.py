@@ -152,7 +152,8 @@ def test_a_table_without_a_stream_is_reported_and_read_as_ever(live, branch, bot
     path = branch.put_settings(active_index="one")  # of another table
     (m / path).read_text()
     mounts.wait_until(lambda: state(m, path)["state"] == "lost", "the stream is missed")
-    assert "has no stream" in state(m, path)["why"]
+    why = state(m, path)["why"]
+    assert "has no stream" in why and "StreamViewType=NEW_AND_OLD_IMAGES --profile" in why
     assert "is not live" in m.log() or "is not live" in m.errors()
     boto.put_item(TableName=f"{branch.name}-ShopifyEntitiesTable", Item={**SETTINGS, "active_index": {"S": "two"}})
     mounts.wait_until(lambda: '"two"' in (m / path).read_text(), "the change is visible")
@@ -252,6 +253,11 @@ def test_a_refresh_reads_everything_again(live, branch):
     for _ in range(20):  # nothing can be stored at first, and that is no lack of room
         (m / path).read_text()
         assert state(m, path)["state"] in ("starts", "live")
+
+
+def test_a_snapshot_is_not_live(ddbfs, tmp_path):
+    told = ddbfs("mount", "--live", "--snapshot", tmp_path / "one.ddb", tmp_path, expect=2).stderr
+    assert "--live does not go with --snapshot" in told
 
 
 def test_the_map_names_environments_that_are_live(live, branch):
