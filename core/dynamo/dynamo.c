@@ -283,7 +283,7 @@ static const char *dynamo_table_of(const struct read *read, const struct error *
 {
     if (err->part > 0 && err->part <= read->part_count)
         return read->parts[err->part - 1]->table;
-    for (size_t i = 1; i < read->part_count; i++)
+    for (size_t i = 1; read->table && i < read->part_count; i++)
         if (strcmp(read->parts[i]->table, read->table) != 0)
             return "";
     return read->table;

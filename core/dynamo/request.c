@@ -471,6 +471,41 @@ static bool request_consumes(enum dynamo_op op)
     return op <= DYNAMO_SEARCH_VECTORS || op == DYNAMO_TRANSACT_GET_ITEMS;
 }
 
+static void request_write_batch(const struct request *request, struct span resume,
+                                struct json_writer *json)
+{
+    json_writer_begin_object(json, "RequestItems", JSON_TIGHT);
+    json_writer_begin_object(json, request->table, JSON_TIGHT);
+    json_writer_add_raw(json, "Keys", resume.size ? resume : buf_span(&request->keys));
+    request_add_expressions(request, json);
+    json_writer_end(json);
+    json_writer_end(json);
+}
+
+static void request_write_query(const struct request *request, struct span resume,
+                                struct json_writer *json)
+{
+    if (request->index)
+        json_writer_add_text(json, "IndexName", request->index);
+    if (request->counts)
+        json_writer_add_text(json, "Select", "COUNT");
+    request_add_expressions(request, json);
+    if (request->descending)
+        json_writer_add_bool(json, "ScanIndexForward", false);
+    request_add_position(request, resume, json);
+}
+
+static void request_write_scan(const struct request *request, struct span resume,
+                               struct json_writer *json)
+{
+    request_add_expressions(request, json);
+    if (request->segments) {
+        json_writer_add_integer(json, "Segment", request->segment);
+        json_writer_add_integer(json, "TotalSegments", request->segments);
+    }
+    request_add_position(request, resume, json);
+}
+
 bool request_write(const struct request *request, struct span resume, struct buf *out)
 {
     struct json_writer json = json_writer_to(out);
@@ -484,30 +519,13 @@ bool request_write(const struct request *request, struct span resume, struct buf
         request_add_expressions(request, &json);
         break;
     case DYNAMO_BATCH_GET_ITEM:
-        json_writer_begin_object(&json, "RequestItems", JSON_TIGHT);
-        json_writer_begin_object(&json, request->table, JSON_TIGHT);
-        json_writer_add_raw(&json, "Keys", resume.size ? resume : buf_span(&request->keys));
-        request_add_expressions(request, &json);
-        json_writer_end(&json);
-        json_writer_end(&json);
+        request_write_batch(request, resume, &json);
         break;
     case DYNAMO_QUERY:
-        if (request->index)
-            json_writer_add_text(&json, "IndexName", request->index);
-        if (request->counts)
-            json_writer_add_text(&json, "Select", "COUNT");
-        request_add_expressions(request, &json);
-        if (request->descending)
-            json_writer_add_bool(&json, "ScanIndexForward", false);
-        request_add_position(request, resume, &json);
+        request_write_query(request, resume, &json);
         break;
     case DYNAMO_SCAN:
-        request_add_expressions(request, &json);
-        if (request->segments) {
-            json_writer_add_integer(&json, "Segment", request->segment);
-            json_writer_add_integer(&json, "TotalSegments", request->segments);
-        }
-        request_add_position(request, resume, &json);
+        request_write_scan(request, resume, &json);
         break;
     case DYNAMO_SEARCH_VECTORS:
         json_writer_add_text(&json, "IndexName", request->index);

@@ -145,10 +145,8 @@ static void request_print_add_program(struct buf *out, const struct request *req
     out->failed = out->failed || program.failed;
 }
 
-/* The tool reads page after page by itself. --max-items stops it after as many
- * items, behind the filter, as a caller of the Read stops at its limit. */
-void dynamo_write_command(const struct read *read, const struct source_command *how,
-                          struct buf *out)
+/* The tool's word for OP. */
+static const char *request_print_command(enum dynamo_op op)
 {
     static const char *const commands[] = {
         [DYNAMO_GET_ITEM] = "get-item",
@@ -167,6 +165,14 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         [DYNAMO_TRANSACT_GET_ITEMS] = "transact-get-items",
         [DYNAMO_LIST_EXPORTS] = "list-exports",
     };
+    return commands[op];
+}
+
+/* The tool reads page after page by itself. --max-items stops it after as many
+ * items, behind the filter, as a caller of the Read stops at its limit. */
+void dynamo_write_command(const struct read *read, const struct source_command *how,
+                          struct buf *out)
+{
     CLEAN_UP(request_clean_up) struct request request;
     if (!request_init(&request, read)) {
         out->failed = true;
@@ -175,7 +181,7 @@ void dynamo_write_command(const struct read *read, const struct source_command *
     uint32_t limit = read->ties || (how->sift && !how->first_suffice) ? 0 : read->limit;
     buf_printf(out, "aws %s %s",
                dynamo_op_is_of_streams(request.op) ? "dynamodbstreams" : "dynamodb",
-               commands[request.op]);
+               request_print_command(request.op));
     if (request.stream) {
         request_print_add_stream(out, &request, read->table, how);
     } else if (request.op == DYNAMO_BATCH_GET_ITEM) {

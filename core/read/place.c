@@ -591,6 +591,30 @@ static bool place_enter_similar(struct place *place, struct span index, struct e
     return place_find_vector(place, err);
 }
 
+/* PLACE becomes the item or the directory FOUND. */
+static bool place_take_found(struct place *place, const struct names_found *found,
+                             const struct place_options *options, struct error *err)
+{
+    place->route = found->route;
+    place->kind = found->route->file ? place_file_kind(found->route, found->companion)
+                                     : place_directory_kind(found, options);
+    if (companion_is_of_listing(found->companion)) {
+        place->companion = found->companion;
+        place->columns = arena_copy(&place->arena, found->columns);
+    }
+    if (found->kind == NAMES_SHORTENED) {
+        place->shortened = arena_copy(&place->arena, found->bare);
+        return true;
+    }
+    for (size_t i = 0; i < found->values.count; i++)
+        if (!bindings_add(&place->bindings, found->values.items[i].param,
+                          arena_copy(&place->arena, found->values.items[i].value)))
+            return error_no_memory(err);
+    const struct route *route = found->route;
+    return place_bind_stated(place, route->file ? route->file : route->list) ||
+           error_set(err, ERROR_INVALID, "a path has at most %d parameters", BINDINGS_MAX);
+}
+
 static bool place_find_in_table(struct place *place, struct span name,
                                 const struct place_options *options, struct error *err);
 
@@ -716,24 +740,7 @@ static bool place_find_in_table(struct place *place, struct span name,
                           err))
             return false;
     }
-    place->route = found.route;
-    place->kind = found.route->file ? place_file_kind(found.route, found.companion)
-                                    : place_directory_kind(&found, options);
-    if (companion_is_of_listing(found.companion)) {
-        place->companion = found.companion;
-        place->columns = arena_copy(&place->arena, found.columns);
-    }
-    if (found.kind == NAMES_SHORTENED) {
-        place->shortened = arena_copy(&place->arena, found.bare);
-        return true;
-    }
-    for (size_t i = 0; i < found.values.count; i++)
-        if (!bindings_add(&place->bindings, found.values.items[i].param,
-                          arena_copy(&place->arena, found.values.items[i].value)))
-            return error_no_memory(err);
-    const struct route *route = found.route;
-    return place_bind_stated(place, route->file ? route->file : route->list) ||
-           error_set(err, ERROR_INVALID, "a path has at most %d parameters", BINDINGS_MAX);
+    return place_take_found(place, &found, options, err);
 }
 
 /* DIR@table/status,created_at, and outside of a mount DIR@csv/status,created_at. */

@@ -238,6 +238,34 @@ bool read_is_divisible(const struct read *read)
     return true;
 }
 
+/* Adds copies of READ's parts. */
+static void read_copy_parts(struct read *copy, const struct read *read)
+{
+    for (size_t i = 0; i < read->part_count; i++) {
+        struct read *part = read_copy(read->parts[i], NULL);
+        if (part)
+            read_add_part(copy, part);
+        else
+            copy->arena.failed = true;
+    }
+}
+
+/* Adds the keys, names and parts of READ. */
+static void read_copy_lists(struct read *copy, const struct read *read)
+{
+    for (size_t i = 0; i < read->key_count; i++)
+        read_add_key(copy, &read->keys[i]);
+    for (size_t i = 0; i < read->filter_count; i++)
+        read_add_filter(copy, &read->filter[i]);
+    for (size_t i = 0; i < read->sort_count; i++)
+        read_add_sort(copy, read->sort[i]);
+    for (size_t i = 0; i < read->own_key_count; i++)
+        read_add_own_key(copy, read->own_key[i]);
+    for (size_t i = 0; i < read->attribute_count; i++)
+        read_add_attribute(copy, read->attributes[i]);
+    read_copy_parts(copy, read);
+}
+
 struct read *read_copy(const struct read *read, const struct cond *sort)
 {
     const struct cond *replaced = sort ? read_sort_cond(read) : NULL;
@@ -259,30 +287,14 @@ struct read *read_copy(const struct read *read, const struct cond *sort)
     copy->segments = read->segments;
     read_set_vector(copy, read->vector_of, read->vector);
     read_set_stream(copy, &read->stream);
-    for (size_t i = 0; i < read->key_count; i++)
-        read_add_key(copy, &read->keys[i]);
     for (size_t i = 0; i < read->where_count; i++)
         if (&read->where[i] != replaced)
             read_add_where(copy, &read->where[i]);
     if (sort)
         read_add_where(copy, sort);
-    for (size_t i = 0; i < read->filter_count; i++)
-        read_add_filter(copy, &read->filter[i]);
-    for (size_t i = 0; i < read->sort_count; i++)
-        read_add_sort(copy, read->sort[i]);
-    for (size_t i = 0; i < read->own_key_count; i++)
-        read_add_own_key(copy, read->own_key[i]);
-    for (size_t i = 0; i < read->attribute_count; i++)
-        read_add_attribute(copy, read->attributes[i]);
+    read_copy_lists(copy, read);
     if (read->path)
         read_set_path(copy, read->path);
-    for (size_t i = 0; i < read->part_count; i++) {
-        struct read *part = read_copy(read->parts[i], NULL);
-        if (part)
-            read_add_part(copy, part);
-        else
-            copy->arena.failed = true;
-    }
     if (!read_failed(copy))
         return copy;
     read_destroy(copy);

@@ -8,33 +8,57 @@ static void read_write_attributes(const struct read *read, struct buf *out)
     }
 }
 
+static void read_write_query(const struct read *read, struct buf *out)
+{
+    buf_printf(out, "Query %s%s%s%s where ", read->index ? "index " : "",
+               read->index ? read->index : "", read->index ? " of " : "", read->table);
+    conds_write_words(read->where, read->where_count, out);
+    if (read->filter_count) {
+        buf_add_text(out, ", then keep only ");
+        conds_write_words(read->filter, read->filter_count, out);
+    }
+    buf_add_text(out, read->descending ? ", in descending order" : "");
+    if (read->limit)
+        buf_printf(out, ", at most %lu%s", (unsigned long)read->limit,
+                   read->ties ? " and those that share the last one's sort key" : "");
+    buf_add_text(out, read->counts ? ", only how many" : "");
+}
+
+static void read_write_items(const struct read *read, enum read_keys keys, struct buf *out)
+{
+    if (keys == KEYS_FROM_ANSWER || read->key_count > 1) {
+        buf_printf(out, "BatchGetItem from %s, %d keys a request", read->table, READ_MAX_KEYS);
+    } else if (keys == KEY_FROM_ANSWER) {
+        buf_printf(out, "GetItem from %s by the key that came back", read->table);
+    } else {
+        buf_printf(out, "GetItem from %s with ", read->table);
+        key_write_words(&read->keys[0], out);
+    }
+    read_write_attributes(read, out);
+}
+
+static void read_write_search(const struct read *read, struct buf *out)
+{
+    buf_printf(out, "SearchVectors in index %s of %s", read->index, read->table);
+    if (read->where_count) {
+        buf_add_text(out, " where ");
+        if (read->vector.size)
+            conds_write_words(read->where, read->where_count, out);
+        else /* the item has the value */
+            buf_printf(out, "%.*s is the item's", (int)read->where[0].attribute.size,
+                       read->where[0].attribute.data);
+    }
+    buf_printf(out, ", the %lu nearest to the item's vector", (unsigned long)read->limit);
+}
+
 void read_write_words(const struct read *read, enum read_keys keys, struct buf *out)
 {
     switch (read->kind) {
     case READ_QUERY:
-        buf_printf(out, "Query %s%s%s%s where ", read->index ? "index " : "",
-                   read->index ? read->index : "", read->index ? " of " : "", read->table);
-        conds_write_words(read->where, read->where_count, out);
-        if (read->filter_count) {
-            buf_add_text(out, ", then keep only ");
-            conds_write_words(read->filter, read->filter_count, out);
-        }
-        buf_add_text(out, read->descending ? ", in descending order" : "");
-        if (read->limit)
-            buf_printf(out, ", at most %lu%s", (unsigned long)read->limit,
-                       read->ties ? " and those that share the last one's sort key" : "");
-        buf_add_text(out, read->counts ? ", only how many" : "");
+        read_write_query(read, out);
         break;
     case READ_ITEMS:
-        if (keys == KEYS_FROM_ANSWER || read->key_count > 1) {
-            buf_printf(out, "BatchGetItem from %s, %d keys a request", read->table, READ_MAX_KEYS);
-        } else if (keys == KEY_FROM_ANSWER) {
-            buf_printf(out, "GetItem from %s by the key that came back", read->table);
-        } else {
-            buf_printf(out, "GetItem from %s with ", read->table);
-            key_write_words(&read->keys[0], out);
-        }
-        read_write_attributes(read, out);
+        read_write_items(read, keys, out);
         break;
     case READ_SCAN:
         buf_printf(out, "Scan %s", read->table);
@@ -43,16 +67,7 @@ void read_write_words(const struct read *read, enum read_keys keys, struct buf *
             buf_printf(out, ", in %lu segments at once", (unsigned long)read->segments);
         break;
     case READ_SIMILAR:
-        buf_printf(out, "SearchVectors in index %s of %s", read->index, read->table);
-        if (read->where_count) {
-            buf_add_text(out, " where ");
-            if (read->vector.size)
-                conds_write_words(read->where, read->where_count, out);
-            else /* the item has the value */
-                buf_printf(out, "%.*s is the item's", (int)read->where[0].attribute.size,
-                           read->where[0].attribute.data);
-        }
-        buf_printf(out, ", the %lu nearest to the item's vector", (unsigned long)read->limit);
+        read_write_search(read, out);
         break;
     case READ_TABLES:
         buf_add_text(out, "ListTables");

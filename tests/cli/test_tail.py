@@ -418,8 +418,9 @@ def test_the_time_to_resume_is_that_of_all_tables(make_things, follow, proxy):
     for name in ("one", "two", "three"):
         first.put(name)
         line = json.loads(tail.line())
+        while line.get("keys", {}).get("sk") != name:  # DynamoDB Local reports a gap at first
+            line = json.loads(tail.line())
         time.sleep(2.5)
-    assert line["keys"]["sk"] == "three"
     resume = datetime.datetime.fromisoformat(line["resume"].replace("Z", "+00:00"))
     assert time.time() - resume.timestamp() > 9 * 60
 
