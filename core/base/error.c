@@ -143,6 +143,12 @@ bool error_is_outage(const struct error *err)
     }
 }
 
+bool error_is_refusal(const struct error *err)
+{
+    return err->kind == ERROR_DENIED || err->kind == ERROR_INVALID || err->kind == ERROR_NO_TABLE ||
+           err->kind == ERROR_NO_STREAM || err->kind == ERROR_NOT_STORED;
+}
+
 bool error_is_of_caller(const struct error *err)
 {
     return err->kind == ERROR_TOO_FAST || err->kind == ERROR_SPENT;

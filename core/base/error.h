@@ -94,6 +94,10 @@ const char *error_hint(const struct error *err);
  * or a provider of credentials, refused. */
 bool error_is_outage(const struct error *err);
 
+/* Whether a request about a table or its stream will fail again until a person changes something.
+ * It is false for credentials: a program that goes on for hours waits for a person to sign in. */
+bool error_is_refusal(const struct error *err);
+
 /* Whether it concerns the payer and not the request: the same request of another payer may succeed.
  */
 bool error_is_of_caller(const struct error *err);

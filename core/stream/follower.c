@@ -13,7 +13,6 @@ enum {
     DESCRIBE_AGAIN_MS = 5 * 1000,    /* after a failure */
     CHILDLESS_MS = 60 * 1000,        /* a shard that ended before gets no children */
     FORGET_MS = 48 * 60 * 60 * 1000, /* twice as long as a stream has its changes */
-    KEPT_MS = 24 * 60 * 60 * 1000,   /* by a stream: each change */
     STREAM_LATER_MS = 60 * 1000,     /* a stream that is made with its table is not younger */
 };
 
@@ -289,11 +288,7 @@ static void follower_continue(struct follower *follower)
         follower->options.ops->covered(follower->options.arg);
 }
 
-static void follower_on_moved(void *arg, struct shard *shard)
-{
-    (void)shard;
-    follower_continue(arg);
-}
+/* The time to resume. */
 
 /* The service's time when the follower was made. */
 static int64_t follower_made_wall_ms(const struct follower *follower)
@@ -307,7 +302,7 @@ static int64_t follower_from_ms(const struct follower *follower)
     int64_t made_ms = follower_made_wall_ms(follower);
     return follower->options.from == FOLLOW_NOW     ? made_ms
            : follower->options.from == FOLLOW_SINCE ? follower->options.since_ms
-                                                    : made_ms - KEPT_MS;
+                                                    : made_ms - SHARD_KEPT_MS;
 }
 
 static int64_t follower_delivered_ms(const struct follower *follower, const struct shard *shard)
@@ -332,6 +327,14 @@ int64_t follower_resume_ms(const struct follower *follower)
             resume_ms = follower_delivered_ms(follower, each);
     resume_ms = resume_ms == INT64_MAX ? follower_from_ms(follower) : resume_ms;
     return follower_allow(follower, resume_ms);
+}
+
+/* Reports of shards. */
+
+static void follower_on_moved(void *arg, struct shard *shard)
+{
+    (void)shard;
+    follower_continue(arg);
 }
 
 static void follower_on_changes(void *arg, struct shard *shard, struct change *changes,
@@ -515,7 +518,7 @@ static void follower_fail(struct follower *follower, const struct error *why)
     struct error err = *why;
     follower_report_deletion(follower, &err);
     follower_end_call(follower);
-    if (shard_is_refused(why)) {
+    if (error_is_refusal(why)) {
         follower_end(follower, &err);
         return;
     }

@@ -10,7 +10,6 @@ enum {
     FULL_PAGE_BYTES = 512 * 1024,
     FRESH_MS = 5000, /* a shard whose last proof is older may have changes behind an empty page */
     PROOF_PAGES = 3, /* empty pages in a row: then the shard has no change behind them */
-    KEPT_MS = 24 * 60 * 60 * 1000, /* by a stream: each change */
 };
 
 struct shard *shard_new(struct shard_context *context, struct span id, struct span parent)
@@ -148,7 +147,7 @@ static bool shard_is_too_late(const struct shard *shard)
     int64_t from_ms = shard->delivered_wall_ms > shard->not_before_ms ? shard->delivered_wall_ms
                                                                       : shard->not_before_ms;
     return shard->sequence.size == 0 && shard->at == STREAM_OLDEST && !shard->takes_any &&
-           shard_wall_ms(shard) - from_ms > KEPT_MS;
+           shard_wall_ms(shard) - from_ms > SHARD_KEPT_MS;
 }
 
 static void shard_lose_oldest(struct shard *shard)
@@ -168,7 +167,7 @@ static void shard_place_anew(struct shard *shard)
 {
     int64_t from_ms =
         shard->tip_wall_ms ? shard->tip_wall_ms : shard->since_wall_ms + shard->context->skew_ms;
-    if (shard->sequence.size == 0 && shard_wall_ms(shard) - from_ms > KEPT_MS) {
+    if (shard->sequence.size == 0 && shard_wall_ms(shard) - from_ms > SHARD_KEPT_MS) {
         shard_lose_oldest(shard);
         return;
     }
@@ -187,12 +186,6 @@ static void shard_vanish(struct shard *shard, const struct error *why)
     shard->context->ops->gap(shard->context->arg, shard, why);
 }
 
-bool shard_is_refused(const struct error *why)
-{
-    return why->kind == ERROR_DENIED || why->kind == ERROR_INVALID || why->kind == ERROR_NO_TABLE ||
-           why->kind == ERROR_NO_STREAM || why->kind == ERROR_NOT_STORED;
-}
-
 static void shard_fail(struct shard *shard, const struct error *why)
 {
     const struct shard_context *context = shard->context;
@@ -204,7 +197,7 @@ static void shard_fail(struct shard *shard, const struct error *why)
         shard_lose(shard, why);
     else if (why->kind == ERROR_NO_STREAM)
         shard_vanish(shard, why);
-    else if (shard_is_refused(why))
+    else if (error_is_refusal(why))
         context->ops->refused(context->arg, shard, why);
     else
         shard_suffer(shard, why);

@@ -44,6 +44,9 @@ struct shard_ops {
 /* Clocks differ by no more, beside the difference that a page states: signatures would fail. */
 enum { SHARD_CLOCKS_DIFFER_MS = 5 * 60 * 1000 };
 
+/* How long a stream has each change. */
+enum { SHARD_KEPT_MS = 24 * 60 * 60 * 1000 };
+
 /* The common part of all shards of a follower. Borrowed by the shards. */
 struct shard_context {
     struct loop *loop;
@@ -96,9 +99,5 @@ void shard_destroy(struct shard *shard); /* NULL is fine; removes it from its li
 void shard_send(struct shard *shard);
 /* Whether a request is under way. */
 bool shard_is_busy(const struct shard *shard);
-
-/* Whether WHY, of a request about a table or its stream, will not change by itself. Requests that
- * failed for other reasons are repeated: also those that wait for a person to sign in. */
-bool shard_is_refused(const struct error *why);
 
 #endif

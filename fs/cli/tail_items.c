@@ -5,7 +5,6 @@
 #include "core/base/list.h"
 #include "core/base/loop.h"
 #include "core/plan/item_match.h"
-#include "core/stream/shard.h"
 
 /* No further changes are requested while more than MOST_BYTES wait, until less than LEAST_BYTES do.
  */
@@ -271,7 +270,7 @@ static void tail_items_take_page(void *arg, const struct page *page, const struc
     struct error why;
     items->requests += page ? page->requests : 1;
     if (err) {
-        tail_items_end_request(items, err, shard_is_refused(err));
+        tail_items_end_request(items, err, error_is_refusal(err));
         return;
     }
     for (size_t i = 0; i < page->item_count; i++)

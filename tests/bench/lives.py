@@ -3,12 +3,11 @@ ten seconds."""
 
 import json
 import random
-import threading
 import time
 
 from bench import jobs, stand as stands
 from bench.results import Row, scenario
-from harness import load, servers
+from harness import load, servers, workers
 
 ITEMS = jobs.SHOPS["some"]
 CHANGED_EACH_S = 60
@@ -40,24 +39,15 @@ def follow(client):
     client.update_table(TableName=jobs.TABLE, StreamSpecification=STREAM)
 
 
-class Changes:
+class Changes(workers.Worker):
     """Writes ITEMS again, one after the other, PER_S of them each second, while it is open by `with`."""
 
     def __init__(self, client, typed, per_s):
+        super().__init__()
         self.client = client
         self.typed = typed
         self.per_s = per_s
         self.count = 0
-        self.stopping = threading.Event()
-        self.thread = threading.Thread(target=self.run)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stopping.set()
-        self.thread.join()
 
     def run(self):
         began = time.monotonic()

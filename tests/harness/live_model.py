@@ -7,6 +7,8 @@ import random
 import threading
 import time
 
+from . import workers
+
 STATUSES = ("PENDING", "IN_PROGRESS", "COMPLETED", "FAILED")
 
 
@@ -84,25 +86,16 @@ class Window:
         return self.until - later[0].acked if later else 0
 
 
-class Writer:
+class Writer(workers.Worker):
     """Changes ITEMS at random in a thread, RATE times a second, while it is open by `with`."""
 
     def __init__(self, items, rate, seed):
+        super().__init__()
         self.items = items
         self.rate = rate
         self.random = random.Random(seed)
-        self.stopping = threading.Event()
-        self.thread = threading.Thread(target=self.run)
         self.writes = 0
         self.failed = None
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stopping.set()
-        self.thread.join()
 
     def change(self):
         item = self.random.choice(self.items)

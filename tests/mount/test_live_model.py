@@ -7,12 +7,11 @@ import json
 import os
 import random
 import signal
-import threading
 import time
 
 import pytest
 
-from harness import live_model, mounts, splits
+from harness import live_model, mounts, splits, workers
 from .conftest import job
 
 STREAM = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
@@ -304,24 +303,15 @@ def over(proxy, seconds):
 # Ten minutes.
 
 
-class Troubles:
+class Troubles(workers.Worker):
     """Faults of the stream, of the reads and of the server, one after the other, while it is open by `with`."""
 
     def __init__(self, world, proxy, seed):
+        super().__init__()
         self.world, self.proxy = world, proxy
         self.random = random.Random(seed)
-        self.stopping = threading.Event()
-        self.thread = threading.Thread(target=self.run)
         self.splits = splits.Splits().install(proxy)
         self.made = []
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stopping.set()
-        self.thread.join()
 
     def run(self):
         kinds = (self.split, self.split, self.fail_polls, self.delay_polls, self.expire, self.trim, self.reset,

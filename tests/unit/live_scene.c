@@ -251,6 +251,17 @@ struct read *live_scene_keys(unsigned from, unsigned count)
     return read;
 }
 
+/* Reads READ to its end, and destroys it. */
+static void live_scene_run(struct live_scene *scene, struct read *read)
+{
+    scene->call =
+        source_start(scene->source, read, &scene->payer.payer, live_scene_take_page, scene);
+    CHECK(scene->call);
+    CHECK(loop_run(scene->loop));
+    source_end(scene->call);
+    read_destroy(read);
+}
+
 void live_scene_read(struct live_scene *scene, unsigned from, unsigned count, bool consistent)
 {
     struct read *read = live_scene_keys(from, count);
@@ -258,24 +269,14 @@ void live_scene_read(struct live_scene *scene, unsigned from, unsigned count, bo
     scene->count = 0;
     scene->requests = 0;
     scene->err = (struct error){0};
-    scene->call =
-        source_start(scene->source, read, &scene->payer.payer, live_scene_take_page, scene);
-    CHECK(scene->call);
-    CHECK(loop_run(scene->loop));
-    source_end(scene->call);
-    read_destroy(read);
+    live_scene_run(scene, read);
     CHECK(scene->is_over);
 }
 
 void live_scene_describe(struct live_scene *scene)
 {
     struct read *read = read_new(READ_TABLE, "T", NULL);
-    scene->call =
-        source_start(scene->source, read, &scene->payer.payer, live_scene_take_page, scene);
-    CHECK(scene->call);
-    CHECK(loop_run(scene->loop));
-    source_end(scene->call);
-    read_destroy(read);
+    live_scene_run(scene, read);
 }
 
 struct read *live_scene_begin_query(struct live_scene *scene, const char *key)
