@@ -15,6 +15,8 @@ import xml.etree.ElementTree
 
 TAP_PLAN = re.compile(r"^1\.\.\d+", re.MULTILINE)
 TAP_LINE = re.compile(r"^(not )?ok\b[^#\n]*(# *skip)?", re.MULTILINE | re.IGNORECASE)
+TAP_REASON = re.compile(r"^(?:not ok\b|#).*", re.MULTILINE)
+REASONS = 10
 SLOWEST = 10
 GOOD = ("OK", "EXPECTEDFAIL")
 
@@ -22,6 +24,14 @@ GOOD = ("OK", "EXPECTEDFAIL")
 def count_tap(text, count):
     for failed, skipped in TAP_LINE.findall(text):
         count["skipped" if skipped else "failed" if failed else "passed"] += 1
+
+
+def print_reasons(result):
+    """The failed tests of a program with their reasons, and how it died."""
+    lines = TAP_REASON.findall(result.get("stdout") or "")[-REASONS:]
+    summary = [line for line in (result.get("stderr") or "").splitlines() if line.strip()][-REASONS:]
+    for line in lines + summary:
+        print(f"   {line}")
 
 
 def count_program(result, count):
@@ -38,6 +48,7 @@ def count_program(result, count):
         own["failed"] += 1
     if own["failed"]:
         print(f"FAILED: {result['name']}: {result['result']}")
+        print_reasons(result)
     count.update(own)
 
 

@@ -9,9 +9,13 @@ import pytest
 from harness import places
 
 
-def tally(*arguments):
+def run_tally(*arguments):
     command = [sys.executable, places.REPO / "tests" / "tally.py", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def tally(*arguments):
+    done = run_tally(*arguments)
     return done.stdout.splitlines()[-1], done.returncode
 
 
@@ -45,6 +49,19 @@ def test_programs_are_counted(tmp_path, case):
     assert tally("--meson", write_log(tmp_path, *programs)) == (line, code)
 
 
+def test_a_failed_program_says_why(tmp_path):
+    path = tmp_path / "testlog.json"
+    program = {"name": "x", "result": "ERROR", "stdout": "1..2\nok 1 - a\n# b.c:7: why\nnot ok 2 - b\n"}
+    path.write_text(json.dumps(program | {"stderr": "\n(exited with status code 1)\n"}) + "\n", "utf-8")
+    assert run_tally("--meson", path).stdout.splitlines() == [
+        "FAILED: x: ERROR",
+        "   # b.c:7: why",
+        "   not ok 2 - b",
+        "   (exited with status code 1)",
+        "1 passed, 1 failed",
+    ]
+
+
 def test_junit_is_counted(tmp_path):
     path = tmp_path / "junit.xml"
     cases = "<testcase/><testcase><failure/></testcase><testcase><error/></testcase>"
@@ -68,7 +85,6 @@ def test_the_slowest_tests_are_printed(tmp_path):
     path = tmp_path / "junit.xml"
     cases = "".join(f'<testcase classname="a" name="t{each}" time="{each}.5"/>' for each in range(12))
     path.write_text(f"<r><s>{cases}</s></r>", "ascii")
-    command = [sys.executable, places.REPO / "tests" / "tally.py", "--junit", path]
-    lines = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout.splitlines()
+    lines = run_tally("--junit", path).stdout.splitlines()
     assert len(lines) == 12 and lines[1].split() == ["11.5", "s", "a::t11"]
     assert lines[-2].split() == ["2.5", "s", "a::t2"]
