@@ -94,7 +94,7 @@ static void diff_take_item(void *arg, struct record *record, const struct tree_f
 static void diff_take_file(void *arg, const struct tree_file *file, const struct error *err)
 {
     struct diff_fetch *fetch = arg;
-    fetch->secret = file && file->secret && !fetch->app->options->show_secrets;
+    fetch->secret = file && file->secret;
     diff_take_text(arg, file ? file->bytes : span_text(""), err);
 }
 
@@ -167,7 +167,8 @@ static void diff_print_both(struct diff_work *work, struct diff_fetch *before,
         struct diff_print_item one = {before->path, a_place->table, a, typed};
         struct diff_print_item other = {now->path, b_place->table, b, typed};
         diff_print_items(&work->print, &one, &other, listed);
-    } else if (a_place->kind == PLACE_ATTR && (before->secret || now->secret)) {
+    } else if (a_place->kind == PLACE_ATTR && (before->secret || now->secret) &&
+               !work->app->options->show_secrets) {
         diff_print_report_mask(&work->print, before->path);
     } else if (schemas) {
         diff_print_descriptions(&work->print, &one_file, &other_file, listed);
@@ -347,6 +348,7 @@ static int diff_compare_all(struct app *app, char **paths)
         work.last = &work.first;
         diff_compare_task(&work, task);
     }
+    diff_print_end(&work.print);
     arena_clean_up(&work.arena);
     return app->status != EXIT_SUCCESS ? DIFF_TROUBLE
            : work.print.count > 0      ? DIFF_DIFFERENT

@@ -388,7 +388,7 @@ static void diff_dirs_compare_others(struct diff_sides *sides, const struct diff
 {
     struct diff_print *print = sides->print;
     CLEAN_UP(buf_clean_up) struct buf before = {0}, now = {0};
-    bool hidden = (a->secret || b->secret) && !print->app->options->show_secrets;
+    bool secret = a->secret || b->secret;
     diff_print_add_path(&before, sides->before.path, a->name);
     diff_print_add_path(&now, sides->now.path, b->name);
     if (a->placeholder && b->placeholder) {
@@ -398,11 +398,12 @@ static void diff_dirs_compare_others(struct diff_sides *sides, const struct diff
         diff_dirs_report_only(sides, &sides->now, b);
     } else if (a->directory || !diff_dirs_has_content(sides, a, b)) {
         sides->fn(sides->arg, a->name);
-    } else if (hidden && sides->before.place->kind == PLACE_ATTRS) {
+    } else if (secret && sides->before.place->kind == PLACE_ATTRS &&
+               !print->app->options->show_secrets) {
         diff_print_report_mask(print, buf_text(&before));
     } else {
-        struct diff_print_file one = {buf_text(&before), a->content, hidden};
-        struct diff_print_file other = {buf_text(&now), b->content, hidden};
+        struct diff_print_file one = {buf_text(&before), a->content, secret};
+        struct diff_print_file other = {buf_text(&now), b->content, secret};
         diff_print_files(print, &one, &other, true);
     }
 }

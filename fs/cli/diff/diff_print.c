@@ -113,25 +113,36 @@ static bool diff_print_is_mask(struct json typed)
     return json_string_is(json_member(typed, "S"), SPAN_LITERAL(RECORD_MASK));
 }
 
-/* A value that a recording has masked cannot be compared. */
-static void diff_print_note_mask(const struct diff_print *print, const char *path)
+static void diff_print_count_mask(struct diff_print *print, const char *path)
 {
-    app_note(print->app, LOG_LEVEL_WARNING, path,
-             "has a secret that is masked in a recording, and was not compared");
+    if (print->masked++ == 0)
+        buf_add_text(&print->masked_path, path);
+}
+
+void diff_print_end(struct diff_print *print)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_add_text(&text, "has a secret that is masked in a recording and was not compared");
+    if (print->masked > 1)
+        buf_printf(&text, ", like %zu more", print->masked - 1);
+    if (print->masked > 0)
+        app_note(print->app, LOG_LEVEL_WARNING, buf_text(&print->masked_path), buf_text(&text));
+    buf_clean_up(&print->masked_path);
 }
 
 void diff_print_files(struct diff_print *print, const struct diff_print_file *before,
                       const struct diff_print_file *now, bool listed)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
-    bool hidden = before->secret || now->secret;
-    if (span_equal(before->text, now->text))
-        return;
-    if (hidden &&
+    bool secret = before->secret || now->secret;
+    bool hidden = secret && !print->app->options->show_secrets;
+    if (secret &&
         (span_is(before->text, RECORD_MASK "\n") || span_is(now->text, RECORD_MASK "\n"))) {
-        diff_print_note_mask(print, before->path);
+        diff_print_count_mask(print, before->path);
         return;
     }
+    if (span_equal(before->text, now->text))
+        return;
     print->count++;
     if (print->app->options->json) {
         struct json_writer json = json_writer_to(&line);
@@ -210,6 +221,17 @@ static bool diff_print_difference(struct diff_pair *pair, const struct differenc
     return !pair->notes.failed;
 }
 
+/* Two masks are equal, whatever they hide. */
+static void diff_print_count_equal_masks(struct diff_pair *pair, struct json before,
+                                         struct json now)
+{
+    const struct model *table = pair->of ? NULL : pair->before->table;
+    for (size_t i = 0; table && i < table->secret_count; i++)
+        if (diff_print_is_mask(json_member(before, table->secrets[i])) &&
+            diff_print_is_mask(json_member(now, table->secrets[i])))
+            diff_print_count_mask(pair->print, pair->before->path);
+}
+
 /* A secret attribute is one difference, without the path inside. */
 static bool diff_print_take_difference(void *arg, const struct difference *difference)
 {
@@ -221,7 +243,7 @@ static bool diff_print_take_difference(void *arg, const struct difference *diffe
     bool secret = declared && !pair->print->app->options->show_secrets;
     if (declared &&
         (diff_print_is_mask(difference->before) || diff_print_is_mask(difference->now))) {
-        diff_print_note_mask(pair->print, pair->before->path);
+        diff_print_count_mask(pair->print, pair->before->path);
         return true;
     }
     if (!secret)
@@ -288,6 +310,7 @@ static bool diff_print_compare(struct diff_pair *pair, bool listed)
         return false;
     struct json one = json_root(&before.doc), other = json_root(&now.doc);
     bool ok = difference_find(one, other, diff_print_take_difference, pair);
+    diff_print_count_equal_masks(pair, one, other);
     pair->print->count += pair->count;
     if (ok && pair->count > 0 && !options->json) {
         ok = diff_print_write_item(pair->print, pair->before, one, &before_text) &&

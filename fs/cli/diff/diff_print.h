@@ -6,7 +6,9 @@
 
 struct diff_print {
     struct app *app;
-    size_t count; /* of differences so far */
+    size_t count;           /* of differences so far */
+    size_t masked;          /* secrets of recordings, which could not be compared */
+    struct buf masked_path; /* owned: of the first one */
 };
 
 struct diff_print_item {
@@ -20,7 +22,7 @@ struct diff_print_item {
 struct diff_print_file {
     const char *path;
     struct span text;
-    bool secret; /* the text must not be printed */
+    bool secret; /* the text is printed with --show-secrets only */
 };
 
 /* Each prints nothing if the two are equal. LISTED: they were found in directories, so a line with
@@ -37,6 +39,10 @@ void diff_print_descriptions(struct diff_print *print, const struct diff_print_f
 
 /* Reports that PATH cannot be compared, because it is masked. */
 void diff_print_report_mask(struct diff_print *print, const char *path);
+
+/* At the end: a note about the secrets that a recording has masked, if there were any. Cleans up.
+ */
+void diff_print_end(struct diff_print *print);
 
 /* NAME exists only in FOLDER, which is the FIRST or the second of two directories. */
 void diff_print_only(struct diff_print *print, const char *folder, struct span name, bool directory,
