@@ -28,8 +28,10 @@ TEST_NEEDS="python3-pytest python3-pytest-xdist python3-boto3 python3-jsonschema
     dbus-x11 imagemagick pcmanfm xdotool xvfb
     fish mlr:miller watch:procps rg:ripgrep sqlite3 zsh"
 
+# The checks of undefined behaviour have 400,000 pointers, which each start of a position-independent
+# program relocates: without that, a start takes a quarter less.
 SANITIZED="-Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1
-    -Ddebug=true"
+    -Ddebug=true -Dc_args=-fno-pie -Dc_link_args=-no-pie"
 # A second compiler's warnings, and the fuzz targets on their seeds.
 SMOKE="-Dwerror=true -Dfuzz=true -Doptimization=0 -Ddebug=false"
 RELEASE="-Dbuildtype=release -Dwerror=true -Dtests=false"
