@@ -33,7 +33,8 @@ def is_on_slow_server(item):
 
 def pytest_collection_modifyitems(config, items):
     """Tests marked `long` run only with DDBFS_LONG=1. DynamoDB Local takes seconds to start, so that one
-    worker has it, and begins with its tests."""
+    worker has it, and begins with its tests. Tests marked `waits` are spread among the first of the others: if all
+    workers wait at the same time, the processors have nothing to do."""
     if os.environ.get("DDBFS_LONG") != "1":
         left_out = [item for item in items if item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=left_out)
@@ -41,7 +42,17 @@ def pytest_collection_modifyitems(config, items):
     slow = [item for item in items if is_on_slow_server(item)]
     for item in slow:
         item.add_marker(pytest.mark.xdist_group("dynamodb-local"))
-    items[:] = slow + [item for item in items if item not in slow]
+    others = [item for item in items if item not in slow]
+    items[:] = slow + spread(others, [item for item in others if item.get_closest_marker("waits")])
+
+
+def spread(items, some):
+    """ITEMS with SOME of them at equal distances in the first three quarters, and the others in their order."""
+    others = [item for item in items if item not in some]
+    distance = max(1, len(others) * 3 // 4 // max(1, len(some)))
+    for number, item in enumerate(some):
+        others.insert(number * (distance + 1), item)
+    return others
 
 
 def pytest_report_header(config):

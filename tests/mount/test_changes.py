@@ -13,6 +13,8 @@ import pytest
 
 from harness import mounts, runner, tables
 
+pytestmark = pytest.mark.waits
+
 BARE = {"DDBFS_MAP": None}
 LARGE = 300_000
 MOST_BYTES = 8 << 20

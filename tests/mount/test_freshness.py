@@ -11,6 +11,8 @@ import pytest
 
 from harness import machine, mounts, services, sigv4, sts
 
+pytestmark = pytest.mark.waits
+
 RECORDS = ("prod/shops/cool-store.myshopify.com/SETTINGS", "staging/shops/cool-store.myshopify.com/SETTINGS")
 NAME_TTL_S = 0.15  # the least for which the kernel keeps a name, and a little
 LASTS_S = 3600

@@ -10,6 +10,8 @@ import pytest
 from harness import mounts, tables
 from .conftest import job
 
+pytestmark = pytest.mark.waits
+
 STREAM = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 POLLS = {"GetRecords", "GetShardIterator", "DescribeStream"}
 

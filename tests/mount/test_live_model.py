@@ -14,6 +14,8 @@ import pytest
 from harness import live_model, mounts, splits, workers
 from .conftest import job
 
+pytestmark = pytest.mark.waits
+
 STREAM = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 READS = ("GetItem", "BatchGetItem", "Query")
 
