@@ -172,7 +172,7 @@ def test_a_slow_lookup_and_a_refresh_keep_nobody_out(mount, proxy, kernel):
     os.stat(m / SETTINGS)
     proxy.fault("delay", times=1, seconds=60)
     slow = subprocess.Popen(["cat", m / API_KEY], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    mounts.wait_until(lambda: proxy.requests, "the slow look-up")
+    mounts.wait_until(lambda: len(proxy.requests) == 2, "the slow look-up")
     m.refresh(SETTINGS)
     assert not (m / SHOP / ".git").exists() and (m / SETTINGS).read_bytes()
     if kernel:
@@ -188,7 +188,7 @@ def test_a_slow_listing_does_not_keep_a_refresh(mount, proxy):
     os.stat(m / SETTINGS)
     proxy.fault("delay", times=1, seconds=60)
     slow = subprocess.Popen(["ls", m / SHOP], **QUIET)
-    mounts.wait_until(lambda: proxy.requests, "the slow listing")
+    mounts.wait_until(lambda: len(proxy.requests) == 2, "the slow listing")
     m.refresh(SETTINGS)
     assert slow.poll() is None and (m / SETTINGS).read_bytes()
     slow.kill()
