@@ -138,8 +138,9 @@ def test_a_summary_that_would_be_too_large_says_what_else_there_is(mount, branch
 
 
 def asked_together(m, proxy, path, readers):
-    """READERS of PATH, whose name the kernel knew, all of them waiting for the same Query; and an event that answers it."""
-    os.stat(m / path)
+    """READERS of PATH, whose name the kernel knows, all of them waiting for the same Query; and an event that answers it.
+    For a new name the kernel would send one look-up; other tests make it drop all names that nobody holds."""
+    held = os.open(m / path, os.O_PATH)
     time.sleep(4.2)  # the time of the name
     m.proxy.clear()
     go_on = threading.Event()
@@ -148,6 +149,7 @@ def asked_together(m, proxy, path, readers):
     for number in range(readers):
         started.append(subprocess.Popen(["cat", m / path], stdout=subprocess.PIPE))
         mounts.wait_until(lambda: len(m.stats()["waiting"]) == number + 1, "the reader")  # noqa: B023
+    os.close(held)
     return started, go_on
 
 
