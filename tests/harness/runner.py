@@ -58,7 +58,9 @@ def resident_shim():
     """The text of an `aws` that runs in one process of this worker, which the first use starts."""
     name = f"ddbfs-aws-{os.getpid()}-{secrets.token_hex(4)}"
     command = ["/usr/bin/python3", resident_aws.__file__, name]
-    subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=servers.die_with_parent)
+    # Each call brings its environment; what the tester's own one has for the AWS tools must not fail the start.
+    own = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.Popen(command, env=own, stdin=subprocess.DEVNULL, preexec_fn=servers.die_with_parent)
     return resident_aws.SHIM % {"address": f"\0{name}"}
 
 
