@@ -560,16 +560,15 @@ static void plan_project_conds(const struct plan *plan, struct read *read,
         condition_each_attribute(&conds[i], plan_project_attribute, &look);
 }
 
-/* A listing that reads items again needs the attributes that it tests: the query's conditions, the
- * item's name, and the selection. */
+/* A listing that reads items again needs the attributes that it tests: the index's key, the query's
+ * conditions, and the selection. */
 static void plan_project_counted(const struct plan *plan, struct read *read)
 {
     const struct map_index *index = plan->pattern->index;
     const struct map_key *key;
-    bool named = plan->pattern->entries[0].indexed.count > 0;
     for (size_t i = 0; i < plan->table->key_count; i++)
         read_add_attribute(read, span_text(plan->table->keys[i].attribute));
-    for (size_t i = 0; named && (key = model_index_key(index, i)); i++)
+    for (size_t i = 0; (key = model_index_key(index, i)); i++)
         read_add_attribute(read, span_text(key->attribute));
     for (size_t i = 0; i < plan->query->where_count; i++)
         cond_each_attribute(&plan->query->where[i], plan_project_operand, read);
@@ -659,7 +658,7 @@ static bool plan_index_holds(const struct plan *plan, struct json item, struct e
     return (in && bindings_agree(&plan->path, &parts)) ||
            error_set(err, ERROR_NOT_FOUND,
                      "the item exists, but %s does not (or no longer) have it by the part of the "
-                     "index's key in its name",
+                     "index's key in its name; list the directory again",
                      plan->pattern->index->name);
 }
 
@@ -731,6 +730,19 @@ bool plan_covers(const struct plan *list, const struct plan *file)
                      span_starts(selection.bytes, sort->value.bytes));
 }
 
+/* Whether ITEM has the key of the plan's index, as all items in the index have; without an index,
+ * it has. It may be only the requested attributes, and so lack the table's key. */
+static bool plan_is_in_index(const struct plan *plan, struct json item)
+{
+    const struct map_index *index = plan->pattern->index;
+    const struct map_key *key;
+    for (size_t i = 0; index && (key = model_index_key(index, i)); i++)
+        if (!model_is_key(plan->table, key->attribute) &&
+            !json_present(item_attribute(item, span_text(key->attribute))))
+            return false;
+    return true;
+}
+
 bool plan_admits(const struct plan *plan, const struct key *key, struct json item, bool *failed)
 {
     if (plan->kind == PLAN_KEY)
@@ -741,7 +753,7 @@ bool plan_admits(const struct plan *plan, const struct key *key, struct json ite
     for (size_t i = 0; i < plan->query->filter_count; i++)
         if (!plan_holds_cond(&plan->query->filter[i], key, item, failed))
             return false;
-    return true;
+    return plan_is_in_index(plan, item);
 }
 
 bool plan_may_select(const struct plan *plan, struct json item, bool *failed)

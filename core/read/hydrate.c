@@ -8,6 +8,7 @@ enum { SLICE_BYTES = 8 << 20, SLICE_MAX = 16 * READ_MAX_KEYS };
 /* An entry whose item must be read before it can be described. */
 struct hydrate_key {
     struct key key;
+    struct span order;
     size_t entry;
 };
 
@@ -45,14 +46,16 @@ void hydrate_clean_up(struct hydrate *hydrate)
     hydrate_clear(hydrate);
 }
 
-bool hydrate_add(struct hydrate *hydrate, const struct key *key, size_t entry, size_t most)
+bool hydrate_add(struct hydrate *hydrate, const struct key *key, struct span order, size_t entry,
+                 size_t most)
 {
     if (!hydrate->wanted)
         hydrate->wanted = calloc(most, sizeof *hydrate->wanted);
     if (!hydrate->wanted)
         return false;
-    hydrate->wanted[hydrate->count++] = (struct hydrate_key){*key, entry};
-    return true;
+    hydrate->wanted[hydrate->count++] =
+        (struct hydrate_key){*key, arena_copy(&hydrate->keys, order), entry};
+    return !hydrate->keys.failed;
 }
 
 bool hydrate_next(const struct hydrate *hydrate, size_t *entry)
@@ -75,14 +78,17 @@ static int hydrate_order(const void *a, const void *b)
                        &((const struct hydrate_key *)b)->key);
 }
 
-bool hydrate_find(const struct hydrate *hydrate, const struct key *key, size_t *entry)
+bool hydrate_find(const struct hydrate *hydrate, const struct key *key, size_t *entry,
+                  struct span *order)
 {
     struct hydrate_key same = {.key = *key};
     const struct hydrate_key *found =
         bsearch(&same, hydrate->wanted + hydrate->from, hydrate->to - hydrate->from, sizeof same,
                 hydrate_order);
-    if (found)
+    if (found) {
         *entry = found->entry;
+        *order = found->order;
+    }
     return found;
 }
 

@@ -26,7 +26,7 @@ struct hydrate_from {
 
 /* {0} is one without a page. Must not move while it reads. */
 struct hydrate {
-    struct arena keys;          /* of the page's keys, until their items have been read */
+    struct arena keys; /* of the page's keys and their orders, until their items have been read */
     struct hydrate_key *wanted; /* owned; in the order of the entries, but for the slice in hand */
     size_t count;
     size_t from, to;     /* the slice in hand */
@@ -45,9 +45,10 @@ void hydrate_clean_up(struct hydrate *hydrate);
 /* Frees the page's keys. */
 void hydrate_clear(struct hydrate *hydrate);
 
-/* Adds KEY, whose parts are in KEYS, of the page's entry number ENTRY. A page has at most MOST of
- * them. False when memory ran out. */
-bool hydrate_add(struct hydrate *hydrate, const struct key *key, size_t entry, size_t most);
+/* Adds KEY, whose parts are in KEYS, of the page's entry number ENTRY; ORDER, which is copied,
+ * identifies its place in the query. A page has at most MOST of them. False when memory ran out. */
+bool hydrate_add(struct hydrate *hydrate, const struct key *key, struct span order, size_t entry,
+                 size_t most);
 
 /* Whether items remain to be read; then ENTRY (which may be NULL) is the first that waits. */
 bool hydrate_next(const struct hydrate *hydrate, size_t *entry);
@@ -58,8 +59,9 @@ bool hydrate_next(const struct hydrate *hydrate, size_t *entry);
 bool hydrate_start(struct hydrate *hydrate, const struct hydrate_from *from, size_t wanted,
                    hydrate_item_fn *item, hydrate_done_fn *done, void *arg, struct error *err);
 
-/* The entry of that key in the slice in hand; false for none. */
-bool hydrate_find(const struct hydrate *hydrate, const struct key *key, size_t *entry);
+/* The entry of that key in the slice in hand, and its ORDER; false for none. */
+bool hydrate_find(const struct hydrate *hydrate, const struct key *key, size_t *entry,
+                  struct span *order);
 
 /* Counts an item whose file has BYTES bytes. The size of the next slices follows from it. */
 void hydrate_note(struct hydrate *hydrate, size_t bytes);

@@ -805,7 +805,7 @@ static struct tree_listing *listing_new(const struct tree_listing *like)
     if (!listing)
         return NULL;
     *listing = *like;
-    if (dict_init(&listing->directories))
+    if (dict_init(&listing->directories) && dict_init(&listing->moved))
         listing->timer = loop_add_timer(like->tree->loop, 0, listing_turn_page, listing);
     if (listing->timer)
         return listing;

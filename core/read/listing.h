@@ -85,6 +85,8 @@ struct tree_listing {
     struct buf texts;        /* with ITEMS: those that were read again, as one array of JSON */
     struct json_doc parsed;  /* of TEXTS */
     struct dict directories; /* names of those that items brought along; owns its nodes */
+    struct dict moved;       /* keys of entries that have another place in the query than when it
+                              * returned them, and may come again there; owns its nodes */
 
     struct tree_list_stats stats;
     struct error refused; /* an item that can't be listed, and why; ERROR_NONE for none */

@@ -10,21 +10,41 @@
 #include "core/read/file.h"
 #include "core/read/listing.h"
 #include "core/read/near_miss.h"
-#include "core/read/shortened_names.h"
 
 /* Of the files of a page, or of a slice of its items. A response has 1 MB, or 40 from several
  * requests; but lists within lists grow by their indentation. */
 enum { MOST_CONTENT_BYTES = 96 << 20 };
 
-/* The name of a directory that has been added. */
-struct listing_directory {
-    struct dict_node node; /* first, so that a node is a directory */
-    char name[];
+/* A member of a set of texts. */
+struct listing_text {
+    struct dict_node node; /* first, so that a node is a text */
+    char text[];
 };
+
+/* Adds TEXT to SET, which lacks it. False when memory ran out. */
+static bool listing_query_note_text(struct dict *set, struct span text)
+{
+    struct listing_text *added = calloc(1, sizeof *added + text.size);
+    if (!added)
+        return false;
+    memcpy(added->text, text.data, text.size);
+    added->node.key = span_of(added->text, text.size);
+    dict_add(set, &added->node);
+    return true;
+}
+
+static void listing_query_free_texts(struct dict *set)
+{
+    size_t from = 0;
+    for (struct dict_node *node; (node = dict_any(set, &from));) {
+        dict_remove(set, node);
+        free(node);
+    }
+    dict_clean_up(set);
+}
 
 void listing_query_clean_up(struct tree_listing *listing)
 {
-    size_t from = 0;
     hydrate_clean_up(&listing->hydrate); /* which may be reading by the plan */
     walk_end(listing->walk);
     plan_unref(listing->plan);
@@ -32,11 +52,8 @@ void listing_query_clean_up(struct tree_listing *listing)
     buf_clean_up_secret(&listing->ties.next);
     json_clean_up(&listing->parsed);
     buf_clean_up_secret(&listing->texts);
-    for (struct dict_node *node; (node = dict_any(&listing->directories, &from));) {
-        dict_remove(&listing->directories, node);
-        free(node);
-    }
-    dict_clean_up(&listing->directories);
+    listing_query_free_texts(&listing->directories);
+    listing_query_free_texts(&listing->moved);
 }
 
 static bool listing_query_reads_again(const struct tree_listing *listing)
@@ -72,13 +89,8 @@ static void listing_query_add_directory(struct tree_listing *listing, const stru
     }
     if (dict_find(&listing->directories, name))
         return;
-    struct listing_directory *directory = calloc(1, sizeof *directory + name.size);
-    if (directory) {
-        memcpy(directory->name, name.data, name.size);
-        directory->node.key = span_of(directory->name, name.size);
-        dict_add(&listing->directories, &directory->node);
-    }
-    entries->failed = !directory || !entries_add(entries, name, true);
+    entries->failed =
+        !listing_query_note_text(&listing->directories, name) || !entries_add(entries, name, true);
 }
 
 static bool listing_query_is_named_by_items(const struct route *child)
@@ -148,6 +160,54 @@ static void listing_query_add_groups(struct tree_listing *listing,
     listing->stats.skipped += !all;
 }
 
+/* Items that move. An item that is read again may have another sort key in the index than when the
+ * query returned it. It is listed where the query returned it, in the version that was read. */
+
+/* Appends a text that is equal for items that share their place in the order of the query. */
+static void listing_query_write_order(const struct tree_listing *listing, struct json item,
+                                      struct buf *out)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    const struct read *query = listing->plan->query;
+    for (size_t i = 0; i < query->sort_count; i++) {
+        struct value value;
+        if (typed_scalar(item_attribute(item, query->sort[i]), &arena, &value))
+            value_write_identity(value, out);
+        buf_add_char(out, ',');
+    }
+    out->failed = out->failed || arena.failed;
+}
+
+static void listing_query_write_key(const struct key *key, struct buf *out)
+{
+    for (size_t i = 0; i < key->count; i++)
+        value_write_identity(key->attributes[i].value, out);
+}
+
+/* Notes that the item KEY is listed, and has left its place ORDER. False when memory ran out. */
+static bool listing_query_note_moved(struct tree_listing *listing, const struct key *key,
+                                     struct json item, struct span order)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf now = {0}, identity = {0};
+    listing_query_write_order(listing, item, &now);
+    listing_query_write_key(key, &identity);
+    if (now.failed || identity.failed)
+        return false;
+    return span_equal(buf_span(&now), order) || dict_find(&listing->moved, buf_span(&identity)) ||
+           listing_query_note_text(&listing->moved, buf_span(&identity));
+}
+
+/* Whether the item KEY, which the query returned, has been listed at its former place. */
+static bool listing_query_has_moved(struct tree_listing *listing, const struct key *key)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf identity = {0};
+    if (listing->moved.count == 0)
+        return false;
+    listing_query_write_key(key, &identity);
+    listing->entries.failed = listing->entries.failed || identity.failed;
+    return !identity.failed && dict_find(&listing->moved, buf_span(&identity));
+}
+
 /* Entries. */
 
 /* Fills in an entry from its item: the file, or the item itself. An item that
@@ -210,6 +270,7 @@ static bool listing_query_add_entry(struct tree_listing *listing,
                                     struct declared_file *own, const struct page *page)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
+    CLEAN_UP(buf_clean_up_secret) struct buf order = {0};
     const struct place *place = listing->place;
     const struct plan *plan = listing->plan;
     const struct route *route = route_of_entry(place->route, matched->entry);
@@ -223,13 +284,10 @@ static bool listing_query_add_entry(struct tree_listing *listing,
         return true;
     }
     listing->entries.failed = listing->entries.failed || failed;
-    /* An item that is read again must still have its name, if that contains an index's key. */
-    bool needs_name = !listing->alone || listing->named ||
-                      (plan->reads_again && matched->entry->indexed.count > 0);
     if (own) {
         buf_add_span(&name, own->name);
         own->listed = true;
-    } else if (needs_name) {
+    } else if (!listing->alone || listing->named) {
         /* The rank of an item that is read again is its place among those that still exist, and
          * replaces this 1 (listing_query_number_entry). */
         uint64_t rank = reads_again ? 1 : listing->stats.entries + 1;
@@ -246,9 +304,12 @@ static bool listing_query_add_entry(struct tree_listing *listing,
     added->rank = own ? 0 : listing->stats.entries + 1;
     if (listing->full && !reads_again)
         listing_query_describe(listing, added, item, page->request_id);
-    else if (reads_again && !hydrate_add(&listing->hydrate, &matched->key,
+    else if (reads_again) {
+        listing_query_write_order(listing, item, &order);
+        if (order.failed || !hydrate_add(&listing->hydrate, &matched->key, buf_span(&order),
                                          listing->entries.count - 1, page->item_count))
-        return false;
+            return false;
+    }
     /* A declared file comes beside the N entries of a listing. */
     listing->stats.entries += !own || place->selection;
     listing->matched += !reads_again;
@@ -284,6 +345,8 @@ static bool listing_query_add_item(struct tree_listing *listing, const struct pa
             listing_query_add_groups(listing, &matched, item);
             break;
         }
+        if (listing_query_has_moved(listing, &matched.key))
+            break;
         struct declared_file *own = declared_files_find(&listing->files, &matched.key, item);
         if ((!own || listing->items || alone) &&
             !listing_query_add_entry(listing, &matched, item, own, page))
@@ -312,17 +375,10 @@ static bool listing_query_add_item(struct tree_listing *listing, const struct pa
  */
 static bool listing_query_take_ties(struct tree_listing *listing, struct json item)
 {
-    CLEAN_UP(arena_clean_up) struct arena arena = {0};
-    const struct read *query = listing->plan->query;
     struct listing_ties *ties = &listing->ties;
     buf_truncate(&ties->next, 0);
-    for (size_t i = 0; i < query->sort_count; i++) {
-        struct value value;
-        if (typed_scalar(item_attribute(item, query->sort[i]), &arena, &value))
-            value_write_identity(value, &ties->next);
-        buf_add_char(&ties->next, ',');
-    }
-    if (arena.failed || ties->next.failed)
+    listing_query_write_order(listing, item, &ties->next);
+    if (ties->next.failed)
         return false;
     if (ties->group > 0 && span_equal(buf_span(&ties->next), buf_span(&ties->last)))
         return true;
@@ -432,13 +488,15 @@ static void listing_query_take_page(void *arg, const struct page *page, const st
 
 /* Items that are read again. */
 
-/* The index returned the key; the item decides now, as when it is looked up by its name: the index
- * may be behind, or hold less than a filter tests. */
+/* The index returned the key; the item decides now whether it is in this directory, as when it is
+ * looked up: the index may be behind, or hold less than a filter tests. The name is the query's,
+ * even where it contains a key of the index that has changed. */
 static void listing_query_take_item(void *arg, struct json item, const char *request_id)
 {
     struct tree_listing *listing = arg;
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct key key;
+    struct span order;
     size_t at;
     bool failed = false;
     if (!item_match_key(listing->place->table, item, &arena, &key)) {
@@ -448,14 +506,14 @@ static void listing_query_take_item(void *arg, struct json item, const char *req
                               &listing->refused);
         return;
     }
-    if (hydrate_find(&listing->hydrate, &key, &at) &&
-        plan_admits(listing->plan, &key, item, &failed) &&
-        shortened_names_is_still(listing->place, &listing->tree->names, &key, item,
-                                 listing->entries.items[at].name, &failed)) {
+    if (hydrate_find(&listing->hydrate, &key, &at, &order) &&
+        plan_admits(listing->plan, &key, item, &failed)) {
         struct tree_entry *entry = &listing->entries.items[at];
         walk_record_item(listing->walk, &key, item);
         entry->passed_over = !plan_selects(listing->plan, item, &failed);
         listing_query_describe(listing, entry, item, request_id);
+        failed = failed ||
+                 (!entry->passed_over && !listing_query_note_moved(listing, &key, item, order));
     }
     listing->entries.failed = listing->entries.failed || failed;
 }

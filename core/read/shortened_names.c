@@ -38,16 +38,3 @@ bool shortened_names_match(const struct place *place, const struct place_options
     return shortened_names_compare(place, place->route->parent, names, key, item, place->shortened,
                                    failed);
 }
-
-bool shortened_names_is_still(const struct place *listing, const struct place_options *names,
-                              const struct key *key, struct json item, struct span name,
-                              bool *failed)
-{
-    const struct map_pattern *list = listing->route->list;
-    const struct map_entry *entry = &list->entries[0]; /* such names are of one kind of item */
-    if (entry->indexed.count == 0)
-        return true;
-    name.size -= strlen(names->suffix);
-    return names_skip_rank(route_of_entry(listing->route, entry), &name) &&
-           shortened_names_compare(listing, listing->route, names, key, item, name, failed);
-}

@@ -10,10 +10,4 @@
 bool shortened_names_match(const struct place *place, const struct place_options *names,
                            const struct key *key, struct json item, bool *failed);
 
-/* Whether NAME, an entry of LISTING, is still the name of ITEM, which has KEY. Only a name that
- * contains an index's key can change. FAILED as above. */
-bool shortened_names_is_still(const struct place *listing, const struct place_options *names,
-                              const struct key *key, struct json item, struct span name,
-                              bool *failed);
-
 #endif

@@ -335,3 +335,30 @@ def test_allow_other_shows_no_tables_of_which_nobody_said_what_is_secret(mount):
 def test_allow_other_with_show_secrets_shows_tables(mount):
     m = mount("-o", "allow_other", "--show-secrets", env=BARE)
     assert "prod-ShopifyEntitiesTable" in os.listdir(m / "tables")
+
+
+def test_an_item_that_moves_inside_of_its_index_while_it_is_listed(bare, table, boto, proxy):
+    """It has the name that the query returned, and opens by it while the listing is fresh."""
+    base = tables.table("any-Moving")
+    keys = [{"AttributeName": "state", "KeyType": "HASH"}, {"AttributeName": "since", "KeyType": "RANGE"}]
+    index = {"IndexName": "by-state", "KeySchema": keys, "Projection": {"ProjectionType": "KEYS_ONLY"}}
+    kinds = [{"AttributeName": each["AttributeName"], "AttributeType": "S"} for each in keys]
+    described = {
+        **base,
+        "AttributeDefinitions": [*base["AttributeDefinitions"], *kinds],
+        "GlobalSecondaryIndexes": [index],
+    }
+    name = table(described, [thing("box", each, state="open", since="2026-02-01") for each in ("one", "two")])
+
+    def move(_exchange, go_on):
+        boto.put_item(TableName=name, Item=thing("box", "one", state="open", since="2026-03-01", note="moved"))
+        return go_on()
+
+    m = bare()
+    folder = m / f"tables/{name}/by/by-state/open"
+    proxy.fault("handled", op="BatchGetItem", handler=move)
+    listed = [each for each in sorted(os.listdir(folder)) if each.startswith("2026")]
+    assert [each.partition(",")[0][:10] for each in listed] == ["2026-02-01", "2026-02-01"], listed
+    sizes = [(folder / each).stat().st_size for each in listed]
+    texts = [(folder / each).read_bytes() for each in listed]
+    assert [json.loads(text).get("note") for text in texts] == ["moved", None] and sizes == [len(text) for text in texts]
