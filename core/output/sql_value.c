@@ -52,7 +52,7 @@ static bool sql_value_to_real(const struct number_parts *parts, double *out)
 struct sql_value sql_value_of_number(struct span text)
 {
     struct number_parts parts;
-    struct sql_value value = {.type = SQL_INTEGER};
+    struct sql_value value = {.type = SQL_INTEGER, .attribute = SQL_OF_N};
     bool split = !number_fault(text);
     if (split)
         number_split(text, &parts);
@@ -60,7 +60,7 @@ struct sql_value sql_value_of_number(struct span text)
         return value;
     value.type = SQL_REAL;
     if (!split || !sql_value_to_real(&parts, &value.real))
-        value = (struct sql_value){.type = SQL_TEXT, .bytes = text};
+        value = (struct sql_value){.type = SQL_TEXT, .attribute = SQL_OF_N, .bytes = text};
     return value;
 }
 
@@ -73,8 +73,26 @@ static bool sql_value_read_scalar(struct json typed, struct buf *storage, struct
         *out = sql_value_of_number(value.bytes);
     else
         *out = (struct sql_value){.type = value.type == VALUE_B ? SQL_BLOB : SQL_TEXT,
+                                  .attribute = value.type == VALUE_B ? SQL_OF_B : SQL_OF_S,
                                   .bytes = value.bytes};
     return true;
+}
+
+static enum sql_attribute sql_value_attribute(struct typed open)
+{
+    static const enum sql_attribute attributes[] = {[TYPED_M] = SQL_OF_M,
+                                                    [TYPED_SS] = SQL_OF_SS,
+                                                    [TYPED_NS] = SQL_OF_NS,
+                                                    [TYPED_BS] = SQL_OF_BS};
+    bool has_text = false, has_binary = false;
+    if (open.tag != TYPED_L)
+        return attributes[open.tag];
+    for (struct json each = json_first(open.content); json_present(each); each = json_next(each)) {
+        enum typed_tag tag = typed_open(each).tag;
+        has_text = has_text || tag == TYPED_S;
+        has_binary = has_binary || tag == TYPED_B;
+    }
+    return !has_binary ? SQL_OF_L : has_text ? SQL_OF_L_OF_BOTH : SQL_OF_L_OF_BINARY;
 }
 
 bool sql_value_read(struct json typed, bool masked, struct buf *storage, struct sql_value *out)
@@ -88,13 +106,32 @@ bool sql_value_read(struct json typed, bool masked, struct buf *storage, struct 
         return sql_value_read_scalar(typed, storage, out);
     if (!masked && (open.tag == TYPED_BOOL || open.tag == TYPED_NULL)) {
         *out = (struct sql_value){.type = open.tag == TYPED_NULL ? SQL_NULL : SQL_INTEGER,
+                                  .attribute = SQL_OF_BOOL,
                                   .integer = json_is(open.content, JSON_TRUE)};
         return true;
     }
+    enum sql_attribute attribute = masked ? SQL_OF_S : sql_value_attribute(open);
     if (!cell_write(typed, masked, storage, &open.tag))
         return false;
-    *out = (struct sql_value){.type = SQL_TEXT, .bytes = span_from(buf_span(storage), before)};
+    *out = (struct sql_value){
+        .type = SQL_TEXT, .attribute = attribute, .bytes = span_from(buf_span(storage), before)};
     return true;
+}
+
+void sql_value_write_number(const struct sql_value *value, struct buf *out)
+{
+    char text[40];
+    int digits = SQL_VALUE_SURE_DIGITS;
+    if (value->type == SQL_INTEGER)
+        buf_printf(out, "%lld", (long long)value->integer);
+    if (value->type == SQL_TEXT)
+        buf_add_span(out, value->bytes);
+    if (value->type != SQL_REAL)
+        return;
+    do
+        snprintf(text, sizeof text, "%.*g", digits, value->real);
+    while (strtod(text, NULL) != value->real && ++digits <= SQL_VALUE_MOST_DIGITS);
+    buf_add_text(out, text);
 }
 
 /* Exact, also where the INTEGER is no double. */

@@ -8,8 +8,26 @@
 
 enum sql_value_type { SQL_NULL, SQL_INTEGER, SQL_REAL, SQL_TEXT, SQL_BLOB };
 
+/* The type of the attribute that a value comes from: SQLite has INTEGER and TEXT for several. */
+enum sql_attribute {
+    SQL_OF_NONE, /* of none: a literal or a result; or the type is lost */
+    SQL_OF_S,
+    SQL_OF_N,
+    SQL_OF_B,
+    SQL_OF_BOOL,
+    SQL_OF_M,
+    SQL_OF_L,           /* without an element of type B */
+    SQL_OF_L_OF_BINARY, /* without an element of type S */
+    SQL_OF_L_OF_BOTH,
+    SQL_OF_SS,
+    SQL_OF_NS,
+    SQL_OF_BS,
+    SQL_OF_COUNT,
+};
+
 struct sql_value {
     enum sql_value_type type;
+    enum sql_attribute attribute;
     int64_t integer;   /* of SQL_INTEGER */
     double real;       /* of SQL_REAL */
     struct span bytes; /* of SQL_TEXT and SQL_BLOB; borrowed */
@@ -25,6 +43,10 @@ bool sql_value_read(struct json typed, bool masked, struct buf *storage, struct 
 /* The same of a number's TEXT. A number that the service does not have (see number_fault) is a
  * TEXT, which borrows it. */
 struct sql_value sql_value_of_number(struct span text);
+
+/* Appends the number VALUE, an INTEGER, a finite REAL or a TEXT of digits: of a REAL the shortest
+ * decimal. */
+void sql_value_write_number(const struct sql_value *value, struct buf *out);
 
 /* The order of SQLite, without affinity and with binary collation: NULL, numbers, texts, BLOBs. */
 int sql_value_compare(const struct sql_value *a, const struct sql_value *b);

@@ -25,8 +25,9 @@ static void key_parts_add(struct key_parts *parts, const struct format *format)
     for (size_t i = 0; i < format->count; i++) {
         const struct format_piece *piece = &format->pieces[i];
         struct span name = span_text(piece->param);
+        bool is_text = piece->type == VALUE_S && piece->pad == 0;
         if (piece->param && !key_parts_has(parts, name))
-            parts->parts[parts->count++] = (struct form_part){name, piece->type == VALUE_S};
+            parts->parts[parts->count++] = (struct form_part){name, is_text};
     }
 }
 
@@ -51,16 +52,14 @@ bool key_parts_find(const struct place *place, struct arena *arena, struct key_p
     return true;
 }
 
-static struct sql_value key_parts_value(const struct binding *binding)
+struct sql_value key_parts_value(const struct model *model, const struct binding *part)
 {
-    switch (binding->type) {
-    case VALUE_N:
-        return sql_value_of_number(binding->value);
-    case VALUE_B:
-        return (struct sql_value){.type = SQL_BLOB, .bytes = binding->value};
-    default:
-        return (struct sql_value){.type = SQL_TEXT, .bytes = binding->value};
-    }
+    const struct format_piece *spelling = model_spelling(model, part->param);
+    if (part->type == VALUE_N || (part->type == VALUE_S && spelling && spelling->pad > 0))
+        return sql_value_of_number(part->value);
+    if (part->type == VALUE_B)
+        return (struct sql_value){.type = SQL_BLOB, .attribute = SQL_OF_B, .bytes = part->value};
+    return (struct sql_value){.type = SQL_TEXT, .attribute = SQL_OF_S, .bytes = part->value};
 }
 
 bool key_parts_read(struct key_parts *parts, const struct place *place, struct json item,
@@ -84,6 +83,6 @@ bool key_parts_read(struct key_parts *parts, const struct place *place, struct j
     for (size_t i = 0; i < parts->count; i++)
         for (size_t k = 0; k < found.count; k++)
             if (span_is(parts->parts[i].name, found.items[k].param))
-                parts->values[i] = key_parts_value(&found.items[k]);
+                parts->values[i] = key_parts_value(place->table, &found.items[k]);
     return !arena->failed;
 }

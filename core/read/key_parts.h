@@ -23,4 +23,8 @@ bool key_parts_has(const struct key_parts *parts, struct span name);
 bool key_parts_read(struct key_parts *parts, const struct place *place, struct json item,
                     struct arena *arena);
 
+/* The value of PART as SQLite has it, in LIST@sqlite and in `ddbfs sql`: of a padded part the
+ * number. Its bytes are those of PART. */
+struct sql_value key_parts_value(const struct model *model, const struct binding *part);
+
 #endif

@@ -7,6 +7,7 @@
 #include "core/item/typed.h"
 #include "core/plan/item_match.h"
 #include "core/plan/item_parts.h"
+#include "core/read/key_parts.h"
 
 /* An occurrence of a part in a format. */
 struct sql_part_use {
@@ -261,16 +262,6 @@ bool sql_row_begin(struct sql_row *row, const struct sql_columns *columns, struc
                      model->key_count > 1 ? model->keys[1].attribute : "");
 }
 
-static struct sql_value sql_row_value_of_part(const struct sql_row *row, const char *param,
-                                              const struct binding *part)
-{
-    const struct format_piece *spelling = model_spelling(row->columns->model, param);
-    if (part->type == VALUE_N || (part->type == VALUE_S && spelling && spelling->pad > 0))
-        return sql_value_of_number(part->value);
-    return (struct sql_value){.type = part->type == VALUE_B ? SQL_BLOB : SQL_TEXT,
-                              .bytes = part->value};
-}
-
 static const struct binding *sql_row_find_part(const struct bindings *parts, const char *param)
 {
     for (size_t i = 0; i < parts->count; i++)
@@ -308,7 +299,7 @@ static bool sql_row_read_part(struct sql_row *row, const struct sql_column *colu
     if (part && column->is_masked)
         *out = (struct sql_value){.type = SQL_TEXT, .bytes = SPAN_LITERAL(RECORD_MASK)};
     else if (part)
-        *out = sql_row_value_of_part(row, column->name, part);
+        *out = key_parts_value(row->columns->model, part);
     return true;
 }
 
@@ -335,6 +326,7 @@ static bool sql_row_read_item(struct sql_row *row, struct sql_value *out, struct
                                    : error_set(err, ERROR_BAD_ANSWER,
                                                "an item of %s is not understood", model->path_name);
     *out = (struct sql_value){.type = SQL_TEXT,
+                              .attribute = SQL_OF_S,
                               .bytes = span_of(row->storage.data, row->storage.size - 1)};
     return sql_row_store(row, out, err);
 }

@@ -1,9 +1,11 @@
 #include "core/sql/sql_module.h"
 
+#include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 
 #include "core/base/ascii.h"
+#include "core/item/value.h"
 
 enum {
     SQL_MODULE_BEGINS = SQLITE_INDEX_CONSTRAINT_FUNCTION,
@@ -402,15 +404,26 @@ static void sql_module_add_offset(const struct sql_choice *choice, struct sql_va
         limit->integer = INT64_MAX;
 }
 
-/* Whether the statement has a number of more digits than a REAL holds, perhaps in a text. */
-static bool sql_module_has_long_number(const struct sql_module *module)
+/* Whether the statement has another number, perhaps in a text, that becomes VALUE, a REAL. */
+static bool sql_module_loses_digits(const struct sql_module *module, const struct sql_value *value)
 {
-    enum { MOST_DIGITS = 15 };
-    size_t digits = 0;
-    for (const char *at = module->text; at && *at && digits <= MOST_DIGITS; at++)
-        if (*at != '.')
-            digits = ascii_is_digit(*at) ? digits + 1 : 0;
-    return digits > MOST_DIGITS;
+    CLEAN_UP(buf_clean_up) struct buf exact = {0}, number = {0};
+    struct sql_value real = {.type = SQL_REAL, .real = fabs(value->real)};
+    sql_value_write_number(&real, &exact);
+    for (const char *at = module->text; at && *at;) {
+        char *stop = NULL;
+        double found = ascii_is_digit(*at) || *at == '.' ? strtod(at, &stop) : 0;
+        const char *end = stop ? stop : at;
+        if (end > at && found == real.real) {
+            buf_truncate(&number, 0);
+            buf_add_char(&number, '0');
+            buf_add(&number, at, (size_t)(end - at) - (end[-1] == '.'));
+            if (number_compare(buf_span(&number), buf_span(&exact)) != 0)
+                return true;
+        }
+        at = end > at ? end : at + 1;
+    }
+    return exact.failed || number.failed;
 }
 
 /* A text is compared with a literal number by its text. With a number column SQLite compares
@@ -424,9 +437,9 @@ static bool sql_cursor_admits_value(const struct sql_cursor *cursor, size_t cons
     bool is_number = value->type == SQL_INTEGER || value->type == SQL_REAL;
     bool has_cast = module->text && strcasestr(module->text, "cast");
     if (value->type == SQL_REAL && choice->is_list[constraint] &&
-        sql_module_has_long_number(module))
+        sql_module_loses_digits(module, value))
         return error_set(err, ERROR_INVALID,
-                         "a number in a list of %s may have lost digits; write the number as a "
+                         "a number in a list of %s loses digits in SQLite; write the number as a "
                          "text, in single quotes, behind =",
                          choice->table->shown);
     if (!is_number || !choice->texts[constraint] || (choice->is_literal[constraint] && !has_cast))
@@ -507,6 +520,7 @@ static int sql_module_column(sqlite3_vtab_cursor *base, sqlite3_context *context
         return sql_module_fault(cursor->vtab->module, &err);
     }
     const struct sql_value *value = &cursor->reader.values[at];
+    sql_types_note(&cursor->vtab->module->types, value);
     switch (value->type) {
     case SQL_NULL:
         sqlite3_result_null(context);
@@ -525,6 +539,7 @@ static int sql_module_column(sqlite3_vtab_cursor *base, sqlite3_context *context
         sqlite3_result_blob64(context, value->bytes.data, value->bytes.size, SQLITE_TRANSIENT);
         break;
     }
+    sqlite3_result_subtype(context, value->attribute);
     return SQLITE_OK;
 }
 
@@ -536,55 +551,48 @@ static int sql_module_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 
 /* Functions. */
 
-static bool sql_module_is_text(sqlite3_value *value)
+enum { SQL_MODULE_JSON = 'J' }; /* the subtype of results of SQLite's functions */
+
+/* The value of an argument, with the type of its attribute if that reached the function. */
+static struct sql_value sql_module_read_argument(sqlite3_value *from)
 {
-    return sqlite3_value_type(value) == SQLITE_TEXT || sqlite3_value_type(value) == SQLITE_BLOB;
+    struct sql_value value = sql_module_read_value(from);
+    unsigned type = sqlite3_value_subtype(from);
+    if (type < SQL_OF_COUNT)
+        value.attribute = (enum sql_attribute)type;
+    else if (type == SQL_MODULE_JSON && span_starts(value.bytes, SPAN_LITERAL("[")))
+        value.attribute = SQL_OF_L;
+    else if (type == SQL_MODULE_JSON && span_starts(value.bytes, SPAN_LITERAL("{")))
+        value.attribute = SQL_OF_M;
+    return value;
 }
 
-/* begins_with(x, y): false of anything but two texts, or two blobs. */
 static void sql_module_begins_with(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
+    struct sql_module *module = sqlite3_user_data(context);
+    struct sql_value in = sql_module_read_argument(argv[0]),
+                     wanted = sql_module_read_argument(argv[1]);
+    struct error err;
+    bool result;
     (void)argc;
-    bool same = sqlite3_value_type(argv[0]) == sqlite3_value_type(argv[1]);
-    sqlite3_result_int(context, same && sql_module_is_text(argv[0]) &&
-                                    span_starts(sql_module_read_value(argv[0]).bytes,
-                                                sql_module_read_value(argv[1]).bytes));
+    if (sql_functions_begins_with(&module->types, &in, &wanted, &result, &err))
+        sqlite3_result_int(context, result);
+    else
+        sqlite3_result_error_code(context, sql_module_fault(module, &err));
 }
 
-/* Whether the list TEXT has VALUE as an element. */
-static bool sql_module_list_has(struct json list, const struct sql_value *value)
-{
-    for (struct json each = json_first(list); json_present(each); each = json_next(each)) {
-        int64_t integer;
-        double real;
-        if (value->type == SQL_TEXT && json_string_is(each, value->bytes))
-            return true;
-        if (value->type == SQL_INTEGER && json_read_int(each, &integer) &&
-            integer == value->integer)
-            return true;
-        if (value->type == SQL_REAL && json_read_double(each, &real) && real == value->real)
-            return true;
-    }
-    return false;
-}
-
-/* contains(x, y): of a text, whether y is in it; of a list or a set, which is a text of JSON,
- * whether y is an element. */
 static void sql_module_contains(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
-    struct sql_value in = sql_module_read_value(argv[0]), value = sql_module_read_value(argv[1]);
-    struct json_doc parsed = {0};
-    bool has = false;
+    struct sql_module *module = sqlite3_user_data(context);
+    struct sql_value in = sql_module_read_argument(argv[0]),
+                     wanted = sql_module_read_argument(argv[1]);
+    struct error err;
+    bool result;
     (void)argc;
-    bool is_list = in.type == SQL_TEXT && span_starts(in.bytes, SPAN_LITERAL("[")) &&
-                   json_parse(&parsed, in.bytes, JSON_STRICT, NULL);
-    if (is_list)
-        has = sql_module_list_has(json_root(&parsed), &value);
-    else if (sql_module_is_text(argv[0]) && in.type == value.type)
-        has = value.bytes.size == 0 ||
-              memmem(in.bytes.data, in.bytes.size, value.bytes.data, value.bytes.size);
-    json_clean_up(&parsed);
-    sqlite3_result_int(context, has);
+    if (sql_functions_contains(&module->types, &in, &wanted, &result, &err))
+        sqlite3_result_int(context, result);
+    else
+        sqlite3_result_error_code(context, sql_module_fault(module, &err));
 }
 
 /* SQLite passes begins_with(column, …) to xBestIndex. */
@@ -592,11 +600,10 @@ static int sql_module_find_function(sqlite3_vtab *vtab, int argc, const char *na
                                     void (**fn)(sqlite3_context *, int, sqlite3_value **),
                                     void **arg)
 {
-    (void)vtab;
     if (argc != 2 || sqlite3_stricmp(name, "begins_with") != 0)
         return 0;
     *fn = sql_module_begins_with;
-    *arg = NULL;
+    *arg = ((struct sql_vtab *)vtab)->module;
     return SQL_MODULE_BEGINS;
 }
 
@@ -618,10 +625,10 @@ static const sqlite3_module sql_module_methods = {
 
 bool sql_module_register(struct sql_module *module, sqlite3 *handle)
 {
-    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS | SQLITE_SUBTYPE;
     return sqlite3_create_module(handle, "ddbfs", &sql_module_methods, module) == SQLITE_OK &&
-           sqlite3_create_function(handle, "begins_with", 2, flags, NULL, sql_module_begins_with,
+           sqlite3_create_function(handle, "begins_with", 2, flags, module, sql_module_begins_with,
                                    NULL, NULL) == SQLITE_OK &&
-           sqlite3_create_function(handle, "contains", 2, flags, NULL, sql_module_contains, NULL,
+           sqlite3_create_function(handle, "contains", 2, flags, module, sql_module_contains, NULL,
                                    NULL) == SQLITE_OK;
 }

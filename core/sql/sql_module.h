@@ -3,6 +3,7 @@
 #ifndef DDBFS_CORE_SQL_SQL_MODULE_H
 #define DDBFS_CORE_SQL_SQL_MODULE_H
 
+#include "core/sql/sql_functions.h"
 #include "core/sql/sql_reader.h"
 
 struct sqlite3;
@@ -18,11 +19,12 @@ struct sql_module {
     struct sql_table *adding;   /* that is created */
     struct sql_choice *choices; /* the newest first */
     int choice_count;
-    bool needs_ids;        /* SQLite identifies rows by their numbers */
-    struct error fault;    /* of a callback of SQLite */
-    struct error refused;  /* the reason why a table can't be read; */
-    size_t refused_usable; /* the number of constraints that were usable then */
-    int64_t heap_base;     /* bytes of SQLite's heap in use before the statement */
+    struct sql_types types; /* of values of the statement */
+    bool needs_ids;         /* SQLite identifies rows by their numbers */
+    struct error fault;     /* of a callback of SQLite */
+    struct error refused;   /* the reason why a table can't be read; */
+    size_t refused_usable;  /* the number of constraints that were usable then */
+    int64_t heap_base;      /* bytes of SQLite's heap in use before the statement */
 };
 
 /* Adds the virtual tables ("USING ddbfs"), begins_with and contains to HANDLE. MODULE stays as long

@@ -138,6 +138,7 @@ static void sql_rows_write_value(struct buf *out, const struct sql_value *value)
 {
     uint32_t size = (uint32_t)value->bytes.size;
     buf_add_char(out, (char)value->type);
+    buf_add_char(out, (char)value->attribute);
     switch (value->type) {
     case SQL_NULL:
         break;
@@ -157,24 +158,27 @@ static void sql_rows_write_value(struct buf *out, const struct sql_value *value)
 
 size_t sql_rows_read_value(const char *from, struct sql_value *out)
 {
+    enum { HEAD = 2 };
     uint32_t size;
-    *out = (struct sql_value){.type = (enum sql_value_type)from[0]};
+    *out = (struct sql_value){.type = (enum sql_value_type)from[0],
+                              .attribute = (enum sql_attribute)from[1]};
+    from += HEAD;
     switch (out->type) {
     case SQL_NULL:
-        return 1;
+        return HEAD;
     case SQL_INTEGER:
-        memcpy(&out->integer, from + 1, sizeof out->integer);
-        return 1 + sizeof out->integer;
+        memcpy(&out->integer, from, sizeof out->integer);
+        return HEAD + sizeof out->integer;
     case SQL_REAL:
-        memcpy(&out->real, from + 1, sizeof out->real);
-        return 1 + sizeof out->real;
+        memcpy(&out->real, from, sizeof out->real);
+        return HEAD + sizeof out->real;
     case SQL_TEXT:
     case SQL_BLOB:
-        memcpy(&size, from + 1, sizeof size);
-        out->bytes = span_of(from + 1 + sizeof size, size);
-        return 1 + sizeof size + size;
+        memcpy(&size, from, sizeof size);
+        out->bytes = span_of(from + sizeof size, size);
+        return HEAD + sizeof size + size;
     }
-    return 1;
+    return HEAD;
 }
 
 /* Writes ROW's values to LINE. */

@@ -1,6 +1,7 @@
 """Keys that spell their parts: `{email:lower}`, `{country:upper}`, `{score:05}`."""
 
 import json
+import sqlite3
 
 import pytest
 
@@ -105,6 +106,18 @@ def test_a_map_that_makes_no_sense_is_told(ddbfs, write_map):
     wrong = tables.plain_map(records={"thing": {"pk": "{box:05}", "sk": "{name*:05}"}}, paths={"{box:05}/": {}})
     answer = ddbfs("check", "--offline", write_map(wrong), expect=None)
     assert answer.code != 0 and "remove the *" in answer.text + answer.stderr
+
+
+def test_a_padded_part_is_a_number_in_sql_and_in_databases(ddbfs, scores, tmp_path):
+    """The attribute of that name is one, too, and the order of the keys is that of the numbers."""
+    scores.put("SCORE#00009#kim", box="GAME#GO", score={"N": "9"})
+    file = tmp_path / "list.sqlite"
+    file.write_bytes(ddbfs("cat", "/any/things/GO@sqlite", env=scores.env).stdout)
+    listed = sqlite3.connect(file).execute("select score, typeof(score), email, typeof(email) from records order by score").fetchall()
+    statement = "select score, typeof(score) a, email, typeof(email) b from any.things where game = 'GO' and email is not null order by score"
+    rows = [json.loads(line) for line in ddbfs("sql", "--json", statement, env=scores.env).text.splitlines()]
+    assert sorted(listed) == sorted(tuple(row.values()) for row in rows)
+    assert {each for _, each, _, _ in listed} == {"integer"} and [each for each, *_ in listed][:3] == [0, 7, 9]
 
 
 def test_a_suffix_and_companions(ddbfs, ls, scores):

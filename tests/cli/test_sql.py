@@ -387,7 +387,7 @@ def test_keys_in_a_list_are_read_in_a_join(sql, cost, options, test):
 
 def test_functions_of_dynamodb(sql, truth, cost):
     found = sql("select begins_with('abc', 'ab') a, begins_with('abc', 'b') b, begins_with(null, 'b') c, "
-                "contains('abc', 'b') d, contains('[\"x\",1]', 'x') e, contains('[\"x\",1]', 1) f, contains(5, 5) g")  # fmt: skip
+                "contains('abc', 'b') d, contains('[\"x\",1]', 'x') e, contains(json_array('x', 1), 1) f, contains(5, 5) g")  # fmt: skip
     assert found == [{"a": 1, "b": 0, "c": 0, "d": 1, "e": 1, "f": 1, "g": 0}]
     statement = f"select count(*) n from prod.jobs where {BY_KEY} and begins_with(created_at, '2026-04-16')"
     assert sql(statement) == rows_of(truth, statement.replace("begins_with(created_at, '2026-04-16')", "created_at like '2026-04-16%'"))  # fmt: skip
@@ -461,6 +461,15 @@ def test_numbers_of_a_list_that_lost_digits_are_an_error(ddbfs, table, refused):
     assert "behind =" in refused(statement.format(f"in (5, '{number}')"))
     found = ddbfs("sql", "--json", statement.format(f"= '{number}'"))
     assert json.loads(found.text) == {"sk": number}
+
+
+def test_a_long_number_elsewhere_refuses_no_list(ddbfs, table, refused):
+    name = table({**tables.table("any-Numbers", sort="N")}, [{"pk": {"S": "a"}, "sk": {"N": each}} for each in ("2.5", "7.25")])
+    statement = f"""select sk from "{name}" where pk = 'a' and sk in ({{}}) and '12345678901234567890' <> pk"""
+    for listed, expected in (("2.5, 7", [2.5]), (".25e1, '7.2500000000000000'", [2.5, 7.25])):
+        found = ddbfs("sql", "--json", statement.format(listed))
+        assert sorted(json.loads(line)["sk"] for line in found.text.splitlines()) == expected
+    assert "behind =" in refused(statement.format("2.5, 12345678901234567890.0"))
 
 
 def test_more_names_than_a_statement_has(refused):

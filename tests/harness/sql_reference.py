@@ -104,10 +104,10 @@ def quoted(name):
     return '"' + name.replace('"', '""') + '"'
 
 
-def begins_with(value, beginning):
-    """As in DynamoDB: of two texts, or of two binaries."""
+def begins_with(value, beginning, no_texts):
+    """As in DynamoDB: of two texts, or of two binaries. NO_TEXTS: texts that are JSON, or long numbers."""
     same = type(value) is type(beginning) and isinstance(value, (str, bytes))
-    return int(same and value.startswith(beginning))
+    return int(same and not {value, beginning} & no_texts and value.startswith(beginning))
 
 
 class Reference:
@@ -117,7 +117,8 @@ class Reference:
         self.base = sqlite3.connect(":memory:", isolation_level=None)
         self.base.execute("PRAGMA case_sensitive_like = ON")
         self.base.execute("PRAGMA automatic_index = OFF")  # its values would get the column's affinity
-        self.base.create_function("begins_with", 2, begins_with, deterministic=True)
+        self.no_texts = set()
+        self.base.create_function("begins_with", 2, lambda *values: begins_with(*values, self.no_texts))
 
     def add(self, name, columns, items, more):
         """A table with the declared columns and those of the attributes MORE."""
@@ -125,10 +126,12 @@ class Reference:
         quoted_names = ", ".join(map(quoted, names))
         self.base.execute(f"CREATE TABLE {name}({quoted_names})")
         marks = ", ".join("?" * len(names))
+        typed = [value for item in items for value in item.values() if not {"S", "B"} & set(value)]
+        self.no_texts |= {text for text in map(sql_value, typed) if isinstance(text, str)}
         self.base.executemany(f"INSERT INTO {name} VALUES({marks})", [columns.row(item, names) for item in items])
-        typed = ", ".join(f"{quoted(each)} {columns.declared.get(each, NONE)}" for each in names)
+        declared = ", ".join(f"{quoted(each)} {columns.declared.get(each, NONE)}" for each in names)
         self.base.execute("PRAGMA writable_schema = ON")
-        self.base.execute("UPDATE sqlite_schema SET sql = ? WHERE name = ?", (f"CREATE TABLE {name}({typed})", name))
+        self.base.execute("UPDATE sqlite_schema SET sql = ? WHERE name = ?", (f"CREATE TABLE {name}({declared})", name))
         self.base.execute("PRAGMA writable_schema = RESET")
 
     def run(self, statement):
