@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include "core/base/ascii.h"
+#include "core/base/database_files.h"
+#include "core/base/rollback_journal.h"
+#include "core/base/shell.h"
 
 /* SQLite's rollback journal lies beside the file. It gets the file's mode. */
 enum {
@@ -32,7 +35,7 @@ struct statement {
     int fault; /* of a bind: an SQLite code */
 };
 
-/* The kind and the remedy of each code, by its low byte. */
+/* The kind and the remedy of each code; the low byte of an extended code has its own row. */
 static const struct database_fault {
     int code;
     enum error_kind kind;
@@ -43,6 +46,9 @@ static const struct database_fault {
     {SQLITE_CORRUPT, ERROR_BAD_ANSWER,
      "is damaged or cut short; import it again, or restore a copy"},
     {SQLITE_FULL, ERROR_NO_SPACE, "cannot grow: the disk is full; free space there"},
+    {SQLITE_READONLY_ROLLBACK, ERROR_BAD_ANSWER,
+     "is in the middle of a change: its writer was killed and left a journal beside it; roll the "
+     "change back: ddbfs import --repair "}, /* and the file */
     {SQLITE_READONLY, ERROR_DENIED,
      "cannot be written: the file or its folder is read-only; use another folder"},
     {SQLITE_PERM, ERROR_DENIED, "cannot be opened: permission denied; change its mode"},
@@ -76,6 +82,14 @@ static bool database_set_io_error(sqlite3 *handle, const char *file, struct erro
                      file, number ? strerror(number) : sqlite3_errstr(code));
 }
 
+/* Appends FILE as a word of a command. */
+static void database_add_word(const char *file, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf word = {0};
+    shell_word(&word, span_text(file));
+    error_add(err, "%s", buf_text(&word));
+}
+
 /* Fills ERR for the failure CODE of HANDLE. Returns false. */
 static bool database_refuse(sqlite3 *handle, const char *file, int code, struct error *err)
 {
@@ -85,8 +99,12 @@ static bool database_refuse(sqlite3 *handle, const char *file, int code, struct 
     if (kind == SQLITE_IOERR)
         return database_set_io_error(handle, file, err);
     for (size_t i = 0; i < sizeof database_faults / sizeof database_faults[0]; i++)
-        if (database_faults[i].code == kind)
-            return error_set(err, database_faults[i].kind, "%s %s", file, database_faults[i].what);
+        if (database_faults[i].code == code || database_faults[i].code == kind) {
+            error_set(err, database_faults[i].kind, "%s %s", file, database_faults[i].what);
+            if (code == SQLITE_READONLY_ROLLBACK)
+                database_add_word(file, err);
+            return false;
+        }
     return error_set(err, ERROR_BAD_ANSWER, "%s: SQLite failed: %s; ddbfs check examines the file",
                      file, sqlite3_errmsg(handle));
 }
@@ -143,25 +161,66 @@ static int database_on_busy(void *arg, int count)
     return 1;
 }
 
-/* Opens the file and reads its first page; before that, a file of another kind is not noticed. */
-static int database_connect(struct database *database, enum database_mode mode)
+/* Reads the header by SQLite's own descriptor, since closing another one would drop locks. */
+static bool database_check_header(struct database *database, struct error *err)
 {
-    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    flags |= database_only_reads(mode) ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-    int code = sqlite3_open_v2(database->file, &database->handle, flags, NULL);
+    enum { PAGE_SIZE_AT = 16, WRITE_VERSION_AT = 18, READ_VERSION_AT = 19, HEADER = 20, WAL = 2 };
+    unsigned char header[HEADER] = {0};
+    const char *name = sqlite3_db_filename(database->handle, "main");
+    sqlite3_file *file = NULL;
+    sqlite3_int64 size = 0;
+    struct stat status;
+    sqlite3_file_control(database->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (file && file->pMethods) { /* a shorter file has zeros */
+        file->pMethods->xRead(file, header, sizeof header, 0);
+        file->pMethods->xFileSize(file, &size);
+    }
+    bool has_log = stat(sqlite3_filename_wal(name), &status) == 0 && status.st_size > 0;
+    if (has_log || header[WRITE_VERSION_AT] == WAL || header[READ_VERSION_AT] == WAL)
+        return error_set(err, ERROR_INVALID,
+                         "%s is in SQLite's WAL mode, in which a reader would create files beside "
+                         "it; change the mode of a copy: sqlite3 COPY 'PRAGMA journal_mode=DELETE'",
+                         database->file);
+    uint32_t page_size = (uint32_t)header[PAGE_SIZE_AT] << 8 | header[PAGE_SIZE_AT + 1];
+    return sqlite3_db_readonly(database->handle, "main") ||
+           rollback_journal_check(sqlite3_filename_journal(name), (uint64_t)size,
+                                  page_size == 1 ? 65536 : page_size, err);
+}
+
+/* No statement runs code of the file's schema, and a reader makes no temporary file. */
+static const char read_settings[] = "PRAGMA temp_store = MEMORY; PRAGMA schema_version";
+
+/* Opens the file and reads its first page; before that, a file of another kind is not noticed.
+ * SQLITE_ERROR with ERR filled: SQLite may not read it. */
+static int database_connect(struct database *database, enum database_mode mode, struct error *err)
+{
+    bool reads = database_only_reads(mode);
+    const char *files = database_files(!reads);
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                (reads ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
+    if (!files)
+        return SQLITE_NOMEM;
+    int code = sqlite3_open_v2(database->file, &database->handle, flags, files);
     if (code != SQLITE_OK)
         return code;
+    if (!database_check_header(database, err))
+        return SQLITE_ERROR;
     if (mode != DATABASE_READ_NOW)
         sqlite3_busy_handler(database->handle, database_on_busy, database);
     sqlite3_limit(database->handle, SQLITE_LIMIT_LENGTH, DATABASE_MOST_VALUE);
     sqlite3_db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(database->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    return sqlite3_exec(database->handle, "PRAGMA schema_version", NULL, NULL, NULL);
+    sqlite3_drop_modules(database->handle, NULL);
+    return sqlite3_exec(database->handle, reads ? read_settings : "PRAGMA schema_version", NULL,
+                        NULL, NULL);
 }
 
-struct database *database_open_watched(const char *file, enum database_mode mode,
-                                       database_watch_fn *fn, void *arg, struct error *err)
+/* CODE gets SQLite's result. */
+static struct database *database_open_coded(const char *file, enum database_mode mode,
+                                            database_watch_fn *fn, void *arg, int *code,
+                                            struct error *err)
 {
+    *code = SQLITE_ERROR;
     if (!database_check_file(file, mode, err))
         return NULL;
     struct database *database = calloc(1, sizeof *database);
@@ -174,30 +233,45 @@ struct database *database_open_watched(const char *file, enum database_mode mode
     }
     database->watch = fn;
     database->watch_arg = arg;
-    int code = database_connect(database, mode);
-    if (code == SQLITE_READONLY_ROLLBACK &&
-        mode != DATABASE_READ_NOW) { /* a writer was killed; only a writer can undo its work */
-        sqlite3_close(database->handle);
-        code = database_connect(database, DATABASE_WRITE);
-        if (code == SQLITE_OK) {
-            sqlite3_close(database->handle);
-            code = database_connect(database, mode);
-        }
-    }
-    if (code == SQLITE_OK)
+    struct error refused = {0};
+    *code = database_connect(database, mode, &refused);
+    if (*code == SQLITE_OK)
         return database;
     int number = sqlite3_system_errno(database->handle);
-    if ((code & 0xff) == SQLITE_CANTOPEN && number)
+    if (refused.kind != ERROR_NONE) {
+        if (err)
+            *err = refused;
+    } else if ((*code & 0xff) == SQLITE_CANTOPEN && number) {
         database_refuse_file(file, number, err);
-    else
-        database_refuse(database->handle, file, code, err);
+    } else {
+        database_refuse(database->handle, file, *code, err);
+    }
     database_close(database);
     return NULL;
+}
+
+struct database *database_open_watched(const char *file, enum database_mode mode,
+                                       database_watch_fn *fn, void *arg, struct error *err)
+{
+    int code;
+    return database_open_coded(file, mode, fn, arg, &code, err);
 }
 
 struct database *database_open(const char *file, enum database_mode mode, struct error *err)
 {
     return database_open_watched(file, mode, NULL, NULL, err);
+}
+
+/* The journal of a writer at work is not applied. */
+bool database_repair(const char *file, bool *repaired, struct error *err)
+{
+    int code;
+    struct database *database = database_open_coded(file, DATABASE_READ, NULL, NULL, &code, err);
+    *repaired = code == SQLITE_READONLY_ROLLBACK;
+    if (*repaired)
+        database = database_open(file, DATABASE_WRITE, err);
+    database_close(database);
+    return database != NULL;
 }
 
 /* Without a journal: a database in memory is dropped after a failure. Pages have one size, so that

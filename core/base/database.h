@@ -21,8 +21,10 @@ enum database_mode {
 enum { DATABASE_MOST_MEMORY = 2047 << 20 }; /* bytes: SQLite allocates less than 2 GB at once */
 enum { DATABASE_BUSY_MS = 5000 };           /* the longest wait for a lock of another process */
 
-/* A writer that was killed left a journal: then the file is first restored from that, in any mode.
- * NULL with ERR filled: the file is missing, is no SQLite database, or cannot be opened. */
+/* To read a file creates, changes and removes nothing. If a writer was killed and left a journal, a
+ * reader fails with ERROR_BAD_ANSWER; DATABASE_WRITE and DATABASE_CREATE apply the journal, unless
+ * it names another file. NULL with ERR filled: also if the file is missing, is no SQLite database,
+ * has a write-ahead log, or cannot be opened. */
 struct database *database_open(const char *file, enum database_mode mode, struct error *err);
 
 /* Called often while a statement runs or waits for a lock. If it returns false, the statement fails
@@ -32,6 +34,9 @@ typedef bool database_watch_fn(void *arg);
 /* The same, with a watch from the beginning. FN may be NULL. */
 struct database *database_open_watched(const char *file, enum database_mode mode,
                                        database_watch_fn *fn, void *arg, struct error *err);
+/* Applies the journal that a killed writer left; REPAIRED: there was one. False with ERR filled. */
+bool database_repair(const char *file, bool *repaired, struct error *err);
+
 /* An empty database in memory, whose file has at most MOST bytes (0: DATABASE_MOST_MEMORY); a
  * statement that needs more fails with ERROR_NO_SPACE. NAME is for messages. NULL with ERR filled.
  */

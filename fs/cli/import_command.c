@@ -1,5 +1,6 @@
 /* ddbfs import SOURCE… FILE.ddb: makes a snapshot of an export, or of items in files.
- * ddbfs import --onto FILE.ddb SOURCE…: adds increments, or another table. */
+ * ddbfs import --onto FILE.ddb SOURCE…: adds increments, or another table.
+ * ddbfs import --repair FILE.ddb: rolls back the change of a killed writer. */
 #include "core/import/snapshot_import.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include "core/base/printable.h"
 #include "core/base/quantity.h"
 #include "core/import/s3_input.h"
+#include "core/import/snapshot_repair.h"
 #include "core/json/writer.h"
 #include "core/sources.h"
 #include "fs/cli/import_keys.h"
@@ -342,6 +344,33 @@ static bool import_run_command(struct import_command *import, struct error *err)
     return true;
 }
 
+static bool import_repair(struct import_command *import, const struct options *options,
+                          struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf line = {0};
+    bool repaired;
+    if (!app_start(&import->app, options, map_none(), COMMAND_CACHE_BYTES)) {
+        import->app.status = EXIT_FAILURE;
+        return false;
+    }
+    if (!snapshot_repair(options->repair, &repaired, err))
+        return false;
+    if (options->json) {
+        struct json_writer json = json_writer_to(&line);
+        json_writer_begin_object(&json, NULL, JSON_TIGHT);
+        json_writer_add_bool(&json, "done", true);
+        json_writer_add_text(&json, "file", options->repair);
+        json_writer_add_bool(&json, "repaired", repaired);
+        json_writer_end(&json);
+    } else {
+        buf_printf(&line, "%s: %s", options->repair,
+                   repaired ? "the change of a killed writer was rolled back"
+                            : "no killed writer left a change; nothing was repaired");
+    }
+    import_print_line(import, &line);
+    return true;
+}
+
 static bool import_start(struct import_command *import, const struct options *options, int count,
                          char **names, struct error *err)
 {
@@ -383,15 +412,18 @@ int import_command(const struct options *given, int argc, char **argv)
     own.ignores_snapshot_variable = true;
     struct error err = {0};
     int names = options->onto ? argc : argc - 1;
-    if (names < 1)
+    if (options->repair && (argc > 0 || options->onto))
+        return app_usage("--repair takes a snapshot, and no sources", "import");
+    if (names < 1 && !options->repair)
         return app_usage(options->onto ? "name the sources to add to the snapshot"
                                        : "name the sources, and the snapshot to write last",
                          "import");
     if (options->describe && options->keys)
         return app_usage("--describe and --keys both state the keys; pass one", "import");
     import = (struct import_command){.file = options->onto ? options->onto : argv[names]};
-    bool ok =
-        import_start(&import, options, names, argv, &err) && import_run_command(&import, &err);
+    bool ok = options->repair ? import_repair(&import, options, &err)
+                              : import_start(&import, options, names, argv, &err) &&
+                                    import_run_command(&import, &err);
     if (err.kind == ERROR_NOT_FOUND)
         err.kind = ERROR_INVALID; /* a file of this machine, and no item */
     if (!ok && err.kind)

@@ -96,6 +96,7 @@ struct options {
     const char *spool;            /* of `mount`: a folder, or "no"; NULL: the default */
     const char *from;             /* of `map`: a model to import */
     const char *onto;             /* of `import`: a snapshot to extend; NULL: a new one */
+    const char *repair;           /* of `import`: a snapshot to repair; NULL: none */
     const char *table;            /* of `import`: the table's name in the snapshot, or NULL */
     const char *describe;         /* of `import`: a description of the table, "live", or NULL */
     const char *keys;             /* of `import`: its keys, such as pk:S,sk:N; or NULL */

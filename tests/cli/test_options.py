@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from harness import mounts, places, runner, services, snapshots, tables, terminal, vectors
+from harness import journals, mounts, places, runner, services, snapshots, tables, terminal, vectors
 from harness.rows import rows
 
 SHOP = "/prod/shops/cool-store.myshopify.com"
@@ -391,6 +391,16 @@ def import_onto_a_snapshot(bench):
     words = ["--keys", "id:S", "--table", "Memos", bench.folder / "notes.jsonl"]
     bench.ddbfs("import", "--onto", bench.folder / "notes.ddb", *words)
     assert database.execute("SELECT name FROM tables ORDER BY number").fetchall() == [("Notes",), ("Memos",)]
+
+
+@effect_of("--repair")
+def repair_of_a_snapshot(bench):
+    imported(bench, "--keys", "id:S", "--table", "Notes").close()
+    file, journal = bench.folder / "notes.ddb", bench.folder / "notes.ddb-journal"
+    journal.write_bytes(journals.hot(file))
+    assert "--repair" in bench.ddbfs("check", file, expect=1).stderr
+    bench.ddbfs("import", "--repair", file)
+    assert not journal.exists()
 
 
 @effect_of("--foreground")

@@ -505,9 +505,11 @@ def kill_import_onto(importer, base):
     return journal
 
 
-def test_killed_import_is_undone_by_the_next_reader(importer, base):
+def test_killed_import_is_undone_by_a_repair(importer, base):
     before = importer.read(base, "SELECT * FROM items_1")
     journal = kill_import_onto(importer, base)
+    assert f"roll the change back: ddbfs import --repair {base}" in check(importer, base, 1)
+    assert importer("--repair", base) == f"{base}: the change of a killed writer was rolled back\n"
     assert "the counts of 1 moment are right" in check(importer, base)
     assert importer.read(base, "SELECT * FROM items_1") == before and not journal.exists()
     assert importer.read(base, "SELECT name FROM tables") == [("Orders",)]
