@@ -25,7 +25,7 @@ TEST_NEEDS="python3-pytest python3-pytest-xdist python3-boto3 python3-jsonschema
     java:openjdk-17-jre-headless npm:npm git:git ca-certificates mandoc
     clang-format clang-tidy shellcheck
     fuse3 jq less mc nano perl rsync tmux util-linux valgrind vim:vim
-    dbus-x11 imagemagick pcmanfm xdotool xvfb
+    dbus-x11 gio:libglib2.0-bin imagemagick pcmanfm xdotool xvfb
     fish mlr:miller watch:procps rg:ripgrep sqlite3 zsh"
 
 # The checks of undefined behaviour have 400,000 pointers, which each start of a position-independent

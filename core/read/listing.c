@@ -711,6 +711,7 @@ void listing_work(struct tree_listing *listing)
 {
     struct error why;
     bool ok = true;
+    listing->has_read = listing->state > LISTING_DECLARED;
     switch (listing->state) {
     case LISTING_PLACE:
         if (!tree_is_current(listing->tree, listing->place)) {
@@ -787,6 +788,11 @@ void tree_list_more(struct tree_listing *listing)
         return;
     error_no_memory(&why);
     listing_fail(listing, &why);
+}
+
+bool tree_list_has_read(const struct tree_listing *listing)
+{
+    return listing->has_read;
 }
 
 bool tree_list_is_ending(const struct tree_listing *listing)

@@ -43,6 +43,7 @@ struct tree_listing {
     bool alone;     /* nothing but items is listed */
     bool steady;    /* the reader never pauses */
     bool reads_all; /* the reader wants all pages */
+    bool has_read;  /* a part behind LISTING_DECLARED was begun */
     tree_entries_fn *fn;
     void *arg;
 

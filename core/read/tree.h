@@ -181,6 +181,8 @@ bool tree_list_note(const struct tree_listing *listing, struct error *out);
 /* Whether a listing of items has no page behind the one that was delivered; its end may still have
  * to be requested, which costs nothing. */
 bool tree_list_is_ending(const struct tree_listing *listing);
+/* Whether entries have come that the map does not declare, or none of these exist. */
+bool tree_list_has_read(const struct tree_listing *listing);
 /* Ends the listing, finished or not; once for each tree_list. */
 void tree_list_end(struct tree_listing *listing);
 

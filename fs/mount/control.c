@@ -293,6 +293,17 @@ void recent_paths_add(struct recent_paths *recent, struct span path)
     recent->paths[recent->count++] = added;
 }
 
+void recent_paths_note(const struct mount *mount, const struct node *directory, struct span name)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    if (!directory || !node_place(directory) ||
+        !place_next_unlisted(node_place(directory), &mount->app->tree.names, NULL))
+        return;
+    nodes_path(directory, name, &path);
+    if (!path.failed)
+        recent_paths_add(mount->recent, buf_span(&path));
+}
+
 void recent_paths_write(const struct recent_paths *recent, struct buf *out)
 {
     for (size_t i = recent->count; i-- > 0;) {

@@ -20,6 +20,9 @@ void recent_paths_destroy(struct recent_paths *recent); /* NULL is fine */
 /* PATH has been opened: it becomes the first, once. Without memory it is left out. */
 void recent_paths_add(struct recent_paths *recent, struct span path);
 
+/* Records that NAME in DIRECTORY was opened, if no listing shows it. DIRECTORY may be NULL. */
+void recent_paths_note(const struct mount *mount, const struct node *directory, struct span name);
+
 /* Appends the paths, one per line, the newest first. */
 void recent_paths_write(const struct recent_paths *recent, struct buf *out);
 

@@ -1,6 +1,7 @@
 #include "fs/mount/open_listing.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdlib.h>
 
@@ -39,10 +40,12 @@ struct open_entry {
     bool is_directory;
 };
 
-/* A READDIRPLUS that waits for entries. */
+/* A READDIRPLUS that waits for entries, or an OPENDIR that waits for the first page. */
 struct open_reader {
     struct open_listing *listing;
     struct waiting waiting;
+    bool opens;                 /* an OPENDIR, which owns one of the listing's handles; */
+    struct fuse_file_info info; /* its reply */
     size_t size;
     off_t offset;
     struct list_node node;
@@ -67,6 +70,7 @@ struct open_listing {
     struct place *place; /* owned: the node's own may be replaced; NULL in /.ddbfs */
     enum open_listing_state state;
     int error;                  /* of LISTING_FAILED */
+    bool has_begun;             /* a page came that was read, or no page needs to be */
     struct tree_listing *pages; /* the source of entries; owned */
     struct account *account;    /* of the process that requested the last page; NULL: none yet */
     struct arena names;         /* of entries without a node */
@@ -194,6 +198,16 @@ static void open_reader_free(struct open_reader *reader)
     free(reader);
 }
 
+/* Frees READER; its request gets ERROR, unless it has its reply. The listing stays until the next
+ * round of the loop. */
+static void open_reader_fail(struct open_reader *reader, int error)
+{
+    waiting_fail(&reader->waiting, error);
+    if (reader->opens)
+        open_listing_close(reader->listing);
+    open_reader_free(reader);
+}
+
 static struct open_reader *open_reader_first(const struct open_listing *listing)
 {
     return LIST_FIRST(&listing->readers, struct open_reader, node);
@@ -201,10 +215,8 @@ static struct open_reader *open_reader_first(const struct open_listing *listing)
 
 static void open_listing_fail_readers(struct open_listing *listing, int error)
 {
-    for (struct open_reader *reader; (reader = open_reader_first(listing));) {
-        waiting_fail(&reader->waiting, error);
-        open_reader_free(reader);
-    }
+    for (struct open_reader *reader; (reader = open_reader_first(listing));)
+        open_reader_fail(reader, error);
 }
 
 static void open_listing_free(struct open_listing *listing)
@@ -276,8 +288,9 @@ void listings_fail_readers(struct listings *listings, int error)
 bool listings_wait_for(const struct listings *listings, const struct node *node)
 {
     LIST_EACH (const struct open_listing, each, &listings->list, list_node)
-        if (each->node == node && !list_is_empty(&each->readers))
-            return true;
+        LIST_EACH (const struct open_reader, reader, &each->readers, node)
+            if (each->node == node && !reader->opens)
+                return true;
     return false;
 }
 
@@ -402,6 +415,8 @@ static struct open_listing *open_listing_new(struct listings *listings, struct n
     listing->all = listings;
     listing->node = node;
     listing->place = place;
+    /* The environments of the map stay visible when the names of the tables cannot be read. */
+    listing->has_begun = !place || place->kind == PLACE_ROOT;
     listing->since_ms = open_listing_now_ms(listing);
     listing->follows = place && tree_follows(&listings->mount->app->tree, place);
     listing->ttl_ms = place ? open_listing_items_ttl_ms(listings, place) : 0;
@@ -436,7 +451,10 @@ static bool open_listing_is_fresh(const struct open_listing *listing)
                listing->fresh_until_ms - open_listing_shorter_ms(listing);
 }
 
-struct open_listing *open_listing_open(struct listings *listings, struct node *node, pid_t pid)
+/* The fresh listing of NODE, or a new one, with one more handle, for the task PID. NULL when memory
+ * ran out. */
+static struct open_listing *open_listing_share(struct listings *listings, struct node *node,
+                                               pid_t pid)
 {
     struct open_listing *latest = node_listing(node);
     bool is_shared = open_listing_is_fresh(latest);
@@ -463,21 +481,20 @@ static void open_listing_on_expiry(void *arg)
 }
 
 /* The latest listing is kept for other openers while it is fresh, or may be used in an outage, if
- * it is over; or if a limit refused a page of it. */
+ * it is over; or if a limit refused a page of it. Any other is freed in the next round of the loop,
+ * because its own code may be under way. Without memory for the timer the budget frees it. */
 void open_listing_close(struct open_listing *listing)
 {
     if (--listing->handles > 0)
         return;
     bool is_latest = node_listing(listing->node) == listing || listing->after;
     bool may_substitute = open_listing_may_substitute(listing);
+    bool is_kept = is_latest && (open_listing_is_over(listing) || listing->is_refused) &&
+                   (open_listing_is_fresh(listing) || may_substitute);
     int64_t until_ms = may_substitute ? listing->stale_until_ms : listing->fresh_until_ms;
-    if (is_latest && (open_listing_is_over(listing) || listing->is_refused) &&
-        (open_listing_is_fresh(listing) || may_substitute))
-        listing->timer = loop_add_timer(open_listing_mount_of(listing)->app->loop,
-                                        until_ms - open_listing_now_ms(listing),
-                                        open_listing_on_expiry, listing);
-    if (!listing->timer)
-        open_listing_free(listing);
+    listing->timer = loop_add_timer(open_listing_mount_of(listing)->app->loop,
+                                    is_kept ? until_ms - open_listing_now_ms(listing) : 0,
+                                    open_listing_on_expiry, listing);
 }
 
 /* SHORTER_MS: open_listing_shorter_ms. */
@@ -617,13 +634,37 @@ static bool open_listing_has_reply(const struct open_listing *listing, off_t off
     return offset < (off_t)listing->count + DOTS || open_listing_is_over(listing);
 }
 
+/* Whether an OPENDIR has a reply: the first page, the end, or an error. */
+static bool open_listing_may_open(const struct open_listing *listing)
+{
+    return listing->has_begun || open_listing_is_over(listing);
+}
+
+/* Replies to an OPENDIR, which owns a handle. A listing that failed before its first page does not
+ * open: some programs report no error of readdir. A name that is not found is an error here, and
+ * ESTALE would make the kernel repeat the request. */
+static void open_listing_reply_open(struct open_listing *listing, fuse_req_t req,
+                                    struct fuse_file_info *info)
+{
+    const struct node *node = listing->node;
+    bool ok = listing->has_begun || listing->state != LISTING_FAILED;
+    if (ok && node->kind == NODE_DIRECTORY)
+        recent_paths_note(open_listing_mount_of(listing), node->parent, node_name(node));
+    info->fh = (uintptr_t)listing;
+    if (!ok)
+        fuse_reply_err(req, listing->error);
+    if (!ok || fuse_reply_open(req, info) != 0)
+        open_listing_close(listing);
+}
+
 /* Replies with the entries from OFFSET on. */
 static void open_listing_reply(struct open_listing *listing, fuse_req_t req, size_t size,
                                off_t offset)
 {
     off_t from = offset < 0 ? 0 : offset, at = from, end = (off_t)listing->count + DOTS;
     if (from >= end && listing->state == LISTING_FAILED) {
-        fuse_reply_err(req, listing->error);
+        /* the C library takes ENOENT for the end of a directory: it would look empty */
+        fuse_reply_err(req, listing->error == ENOENT ? ESTALE : listing->error);
         return;
     }
     const struct tree *tree = &open_listing_mount_of(listing)->app->tree;
@@ -677,13 +718,18 @@ static void open_listing_reply_to_readers(struct open_listing *listing)
     nodes_path(listing->node, span_text(""), &path);
     printable_add(&word, buf_span(&path), PRINTABLE_WORD);
     LIST_EACH_SAFE (struct open_reader, reader, &listing->readers, node) {
-        if (!open_listing_has_reply(listing, reader->offset))
+        if (reader->opens ? !open_listing_may_open(listing)
+                          : !open_listing_has_reply(listing, reader->offset))
             continue;
         log_line(&open_listing_mount_of(listing)->app->log, LOG_LEVEL_INFO,
                  "pid=%d path=%s listed=%zu %s ms=%lld", (int)reader->waiting.pid, buf_text(&word),
                  listing->count, listing->error ? strerrorname_np(listing->error) : "ok",
                  (long long)(open_listing_now_ms(listing) - reader->waiting.since_ms));
-        open_listing_reply(listing, waiting_take(&reader->waiting), reader->size, reader->offset);
+        fuse_req_t req = waiting_take(&reader->waiting);
+        if (reader->opens)
+            open_listing_reply_open(listing, req, &reader->info);
+        else
+            open_listing_reply(listing, req, reader->size, reader->offset);
         open_reader_free(reader);
     }
     if (!list_is_empty(&listing->readers))
@@ -798,8 +844,7 @@ static void open_listing_refuse(struct open_listing *listing, pid_t pid, const s
             !account_shares_limit(listing->account, reader->waiting.pid))
             continue;
         open_listing_note_failure(listing, reader->waiting.pid, error, err);
-        waiting_fail(&reader->waiting, error);
-        open_reader_free(reader);
+        open_reader_fail(reader, error);
     }
     account_refuse(listing->account, error);
 }
@@ -819,6 +864,7 @@ static void open_listing_on_entries(void *arg, const struct tree_entry *entries,
     if (!err && !ok)
         err = &why;
     if (!err) {
+        listing->has_begun = listing->has_begun || tree_list_has_read(listing->pages);
         open_listing_become(listing, more ? LISTING_IDLE : LISTING_WHOLE);
     } else if (error_is_of_caller(err)) {
         open_listing_refuse(listing, listing->account->task, err);
@@ -826,9 +872,7 @@ static void open_listing_on_entries(void *arg, const struct tree_entry *entries,
         listing->pages = NULL;
         open_listing_end_account(listing, 0);
     } else if (!error_is_outage(err) || !open_listing_substitute(listing, err)) {
-        /* the C library takes ENOENT for the end of a directory: it would look empty */
-        open_listing_fail(listing, err->kind == ERROR_NOT_FOUND ? ESTALE : error_errno(err->kind),
-                          err);
+        open_listing_fail(listing, error_errno(err->kind), err);
     }
     /* Too many entries would fill the memory. The error is not EOVERFLOW, after which `ls` reads on
      * without an end. */
@@ -899,30 +943,55 @@ static void open_reader_on_over(void *arg, int error)
     error_set(&why, ERROR_TIMED_OUT, "no response in time");
     if (error == ETIMEDOUT)
         open_listing_note_failure(reader->listing, reader->waiting.pid, ETIMEDOUT, &why);
-    open_reader_free(reader);
+    open_reader_fail(reader, error);
 }
 
-void open_listing_read(struct open_listing *listing, fuse_req_t req, size_t size, off_t offset)
+/* REQ, which WANTED describes, waits for a page. */
+static void open_listing_wait(struct open_listing *listing, fuse_req_t req,
+                              const struct open_reader *wanted)
 {
     pid_t pid = fuse_req_ctx(req)->pid; /* the request ends with its reply */
-    if (open_listing_has_reply(listing, offset)) {
-        open_listing_reply(listing, req, size, offset);
-        if (listing->page >= READ_AHEAD_FROM && offset >= (off_t)listing->page)
-            open_listing_request_page(listing, pid);
-        return;
-    }
-    struct open_reader *reader = calloc(1, sizeof *reader);
+    struct open_reader *reader = malloc(sizeof *reader);
     if (!reader) {
         fuse_reply_err(req, ENOMEM);
+        if (wanted->opens)
+            open_listing_close(listing);
         return;
     }
+    *reader = *wanted;
     reader->listing = listing;
-    reader->size = size;
-    reader->offset = offset;
     list_prepend(&listing->readers, &reader->node);
     if (waiting_start(&reader->waiting, open_listing_mount_of(listing), req,
                       open_listing_now_ms(listing), open_reader_on_over, reader))
         open_listing_request_page(listing, pid); /* which may free the reader */
     else
-        open_reader_free(reader);
+        open_reader_fail(reader, ENOMEM);
+}
+
+/* opendir of the C libraries has O_DIRECTORY. Programs that open any path, to change to it or to
+ * lock it, do not, and read no entry: ADR 67. */
+void open_listing_open(struct listings *listings, struct node *node, fuse_req_t req,
+                       const struct fuse_file_info *info)
+{
+    struct open_listing *listing = open_listing_share(listings, node, fuse_req_ctx(req)->pid);
+    struct open_reader wanted = {.opens = true, .info = *info};
+    bool will_read = info->flags & O_DIRECTORY;
+    if (!listing)
+        fuse_reply_err(req, ENOMEM);
+    else if (!will_read || open_listing_may_open(listing))
+        open_listing_reply_open(listing, req, &wanted.info);
+    else
+        open_listing_wait(listing, req, &wanted);
+}
+
+void open_listing_read(struct open_listing *listing, fuse_req_t req, size_t size, off_t offset)
+{
+    pid_t pid = fuse_req_ctx(req)->pid; /* the request ends with its reply */
+    if (!open_listing_has_reply(listing, offset)) {
+        open_listing_wait(listing, req, &(struct open_reader){.size = size, .offset = offset});
+        return;
+    }
+    open_listing_reply(listing, req, size, offset);
+    if (listing->page >= READ_AHEAD_FROM && offset >= (off_t)listing->page)
+        open_listing_request_page(listing, pid);
 }

@@ -14,8 +14,12 @@ struct listings *listings_new(struct mount *mount);
 /* Ends all listings, open or not; their readers get ERROR. NULL is fine. */
 void listings_destroy(struct listings *listings, int error);
 
-/* For the task PID. Once for each open_listing_close. NULL when memory ran out. */
-struct open_listing *open_listing_open(struct listings *listings, struct node *node, pid_t pid);
+/* Replies to an OPENDIR of NODE: with the first page, or at once if INFO's flags are not those of
+ * opendir. The reply is INFO with the listing
+ * as its handle, once for each open_listing_close; or the error in which the listing has ended
+ * before its first page. */
+void open_listing_open(struct listings *listings, struct node *node, fuse_req_t req,
+                       const struct fuse_file_info *info);
 void open_listing_close(struct open_listing *listing);
 
 /* Replies to a READDIRPLUS, now or when the entries have come. */
@@ -34,7 +38,7 @@ struct node *open_listing_find_stale(const struct node *node, struct span name,
  * listings have its name only from now on. */
 void listings_forget(struct listings *listings, struct span path);
 
-/* Whether a reader waits for entries of the directory NODE. */
+/* Whether a readdir waits for entries of the directory NODE: the kernel holds it meanwhile. */
 bool listings_wait_for(const struct listings *listings, const struct node *node);
 
 /* Fails all readers that wait in any listing with ERROR. */

@@ -36,19 +36,6 @@ static void ops_init(void *arg, struct fuse_conn_info *connection)
     connection->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_AUTO_INVAL_DATA);
 }
 
-/* Adds a path that was opened in a directory without a listing to /.ddbfs/recent. */
-static void ops_note_recent(const struct mount *mount, const struct node *directory,
-                            struct span name)
-{
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
-    if (!directory || !node_place(directory) ||
-        !place_next_unlisted(node_place(directory), &mount->app->tree.names, NULL))
-        return;
-    nodes_path(directory, name, &path);
-    if (!path.failed)
-        recent_paths_add(mount->recent, buf_span(&path));
-}
-
 /* Replies with NODE, whose pin is taken; NULL: memory ran out. */
 static void ops_reply_node(fuse_req_t req, struct node *node, int64_t ttl_ms)
 {
@@ -83,8 +70,8 @@ static void ops_reply_lookup_file(struct parked *parked, fuse_req_t req,
     struct node_file made = ops_file_of(parked->place, file);
     int64_t hold_ms = tree_hold_ms(&mount->app->tree, parked->place, file->ttl_left_ms);
     if (parked->place->kind != PLACE_README) /* the README is listed everywhere */
-        ops_note_recent(mount, parent, parked->name);
-    ops_note_recent(mount, parent->parent, node_name(parent));
+        recent_paths_note(mount, parent, parked->name);
+    recent_paths_note(mount, parent->parent, node_name(parent));
     struct node *node = nodes_file(mount->nodes, parent, parked->name, &made);
     if (node && nodes_spool(node))
         spooled_note(mount->spooled, node, hold_ms);
@@ -407,16 +394,7 @@ static void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *i
         fuse_reply_err(req, error_errno(why.kind));
         return;
     }
-    struct open_listing *listing = open_listing_open(mount->listings, node, fuse_req_ctx(req)->pid);
-    if (!listing) {
-        fuse_reply_err(req, ENOMEM);
-        return;
-    }
-    if (node->kind == NODE_DIRECTORY)
-        ops_note_recent(mount, node->parent, node_name(node));
-    info->fh = (uintptr_t)listing;
-    if (fuse_reply_open(req, info) != 0)
-        open_listing_close(listing);
+    open_listing_open(mount->listings, node, req, info);
 }
 
 static void ops_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,

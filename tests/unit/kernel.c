@@ -2,6 +2,7 @@
 #include "tests/unit/kernel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 #include "fs/mount/account.h"
 #include "fs/mount/changes.h"
@@ -164,7 +165,7 @@ struct fuse_req *kernel_read(struct kernel *kernel, uint64_t ino)
 struct fuse_req *kernel_opendir(struct kernel *kernel, uint64_t ino)
 {
     struct fuse_req *req = request(kernel);
-    struct fuse_file_info info = {0};
+    struct fuse_file_info info = {.flags = O_DIRECTORY};
     mount_ops.opendir(req, ino, &info);
     return req;
 }

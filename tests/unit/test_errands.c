@@ -104,7 +104,9 @@ static void open_mount(size_t count)
     forgotten_all = asked_to_forget_all = forgotten_count = given_count = 0;
     courier_ms = 0;
     directory = kernel_walk(&kernel, "prod/t/b")->entry.ino;
-    handle = kernel_opendir(&kernel, directory)->handle;
+    struct fuse_req *req = kernel_opendir(&kernel, directory);
+    loop_run(scene.loop);
+    handle = req->handle;
     kernel_readdir(&kernel, handle, 1 << 20, 2);
     loop_run(scene.loop);
     CHECK_INT(nodes_stats(kernel.mount.nodes).files, count);

@@ -31,6 +31,11 @@ static void make_items(size_t count, const char *note)
     items[count] = (struct fake_item){0};
 }
 
+static size_t listing_bytes(void)
+{
+    return kernel.mount.budget.used[BUDGET_LISTINGS];
+}
+
 static uint64_t directory;
 
 /* The directory of COUNT records, in pages of so many. */
@@ -60,9 +65,29 @@ static void close_mount(void)
     CHECK_INT(scene.fake.started, scene.fake.ended);
 }
 
-static uint64_t open_directory(void)
+static void stop(void *loop)
+{
+    loop_stop(loop);
+}
+
+static void pass(int64_t ms)
+{
+    CHECK(loop_add_timer(scene.loop, ms, stop, scene.loop));
+    CHECK(loop_run(scene.loop));
+}
+
+/* Runs the loop, in which no time passes. */
+static struct fuse_req *try_to_open(void)
 {
     struct fuse_req *req = kernel_opendir(&kernel, directory);
+    while (req->replies == 0)
+        pass(0);
+    return req;
+}
+
+static uint64_t open_directory(void)
+{
+    struct fuse_req *req = try_to_open();
     CHECK_INT(req->error, 0);
     return req->handle;
 }
@@ -110,9 +135,7 @@ static void pages_come_as_they_are_read(void)
     int error;
     open_mount(250, 100);
     uint64_t handle = open_directory();
-    CHECK_INT(scene.fake.pages, 0);
-    CHECK_INT(read_from(handle, ROOM, 0)->next, FIRST);
-    CHECK_INT(scene.fake.pages, 0);
+    CHECK_INT(scene.fake.pages, 1);
     struct fuse_req *first = read_from(handle, ROOM, FIRST);
     CHECK_INT(lines_of(first), 100);
     CHECK_INT(scene.fake.pages, 1);
@@ -296,20 +319,86 @@ static void a_page_that_fails_ends_it_in_an_error(void)
     close_mount();
 }
 
-static void who_waits_is_let_go_and_the_page_still_comes(void)
+static void one_of_two_waiting_readers_is_interrupted(void)
 {
-    open_mount(10, 0);
-    scene.fake.delay_ms = 1000;
+    open_mount(20, 10);
     uint64_t handle = open_directory();
-    struct fuse_req *req = kernel_readdir(&kernel, handle, ROOM, FIRST);
-    kernel_readdir(&kernel, handle, ROOM, FIRST);
+    scene.fake.delay_ms = 1000;
+    struct fuse_req *req = kernel_readdir(&kernel, handle, ROOM, FIRST + 10);
+    kernel_readdir(&kernel, handle, ROOM, FIRST + 10);
     CHECK_INT(req->replies, 0);
     kernel_interrupt(req);
     CHECK_INT(req->error, EINTR);
     loop_run(scene.loop);
-    CHECK_INT(lines_of(read_from(handle, ROOM, FIRST)), 10);
-    CHECK_INT(scene.fake.pages, 1);
+    CHECK_INT(lines_of(read_from(handle, ROOM, FIRST + 10)), 10);
+    CHECK_INT(scene.fake.pages, 2);
     kernel_releasedir(&kernel, handle);
+    close_mount();
+}
+
+static void one_of_two_openers_is_interrupted(void)
+{
+    open_mount(10, 0);
+    scene.fake.delay_ms = 1000;
+    struct fuse_req *first = kernel_opendir(&kernel, directory);
+    struct fuse_req *second = kernel_opendir(&kernel, directory);
+    pass(500);
+    kernel_interrupt(first);
+    CHECK_INT(first->error, EINTR);
+    pass(500);
+    CHECK_INT(second->replies, 1);
+    CHECK_INT(second->error, 0);
+    CHECK_INT(lines_of(read_from(second->handle, ROOM, FIRST)), 10);
+    CHECK_INT(scene.fake.started, 1);
+    kernel_releasedir(&kernel, second->handle);
+    close_mount();
+}
+
+static void the_last_opener_ends_its_request(void)
+{
+    open_mount(10, 0);
+    scene.fake.delay_ms = 1000;
+    struct fuse_req *req = kernel_opendir(&kernel, directory);
+    pass(500);
+    CHECK_INT(scene.fake.started, 1);
+    kernel_interrupt(req);
+    pass(0);
+    CHECK_INT(scene.fake.ended, 1);
+    CHECK_INT(listing_bytes(), 0);
+    close_mount();
+}
+
+static void a_first_page_that_fails_fails_opendir(void)
+{
+    open_mount(10, 0);
+    error_set(&scene.fake.error, ERROR_DENIED, "no");
+    scene.fake.down = true;
+    CHECK_INT(try_to_open()->error, EACCES);
+    CHECK_INT(try_to_open()->error, EACCES);
+    CHECK_INT(scene.fake.started, 2); /* an error is never shared */
+    scene.fake.down = false;
+    kernel_releasedir(&kernel, open_directory());
+    close_mount();
+}
+
+/* The kernel repeats an OPENDIR after ESTALE. */
+static void a_directory_that_is_gone_is_not_found(void)
+{
+    open_mount(10, 0);
+    error_set(&scene.fake.error, ERROR_NOT_FOUND, "gone");
+    scene.fake.down = true;
+    CHECK_INT(try_to_open()->error, ENOENT);
+    close_mount();
+}
+
+static void an_opener_that_is_gone_leaves_no_handle(void)
+{
+    open_mount(10, 0);
+    kernel.outcome = -ENOENT;
+    try_to_open();
+    kernel.outcome = 0;
+    loop_run(scene.loop);
+    CHECK_INT(listing_bytes(), 0);
     close_mount();
 }
 
@@ -317,12 +406,10 @@ static void a_page_that_takes_too_long_ends_the_wait(void)
 {
     open_mount(10, 0);
     scene.fake.delay_ms = 1000 * kernel.options.timeout_ms;
-    uint64_t handle = open_directory();
-    struct fuse_req *req = kernel_readdir(&kernel, handle, ROOM, FIRST);
+    struct fuse_req *req = kernel_opendir(&kernel, directory);
     while (req->replies == 0)
         loop_run(scene.loop);
     CHECK_INT(req->error, ETIMEDOUT);
-    kernel_releasedir(&kernel, handle);
     close_mount();
 }
 
@@ -355,11 +442,6 @@ static void an_answer_that_is_taken_keeps_its_inodes(void)
 
 /* What listings take. */
 
-static size_t listing_bytes(void)
-{
-    return kernel.mount.budget.used[BUDGET_LISTINGS];
-}
-
 static void a_listing_counts_against_the_cache(void)
 {
     int error;
@@ -370,6 +452,7 @@ static void a_listing_counts_against_the_cache(void)
     CHECK(listing_bytes() >= MANY * sizeof(void *));
     kernel_releasedir(&kernel, handle);
     virtual_clock_pass(&scene.clock, TTL_MS);
+    scene.fake.items = items + MANY;              /* none */
     kernel_releasedir(&kernel, open_directory()); /* which replaces it */
     CHECK(listing_bytes() < MANY);
     close_mount();
@@ -469,10 +552,9 @@ static void it_is_told_again_and_again_up_to_its_bound(void)
         virtual_clock_pass(&scene.clock, STALE_MS / 3);
     }
     CHECK_INT(journal_stale_count(kernel.mount.journal), 3);
-    uint64_t late = open_directory();
-    read_all(late, 0, &error);
-    CHECK_INT(error, ETIMEDOUT);
-    close_outage(handle, late);
+    CHECK_INT(try_to_open()->error, ETIMEDOUT);
+    kernel_releasedir(&kernel, handle);
+    close_mount();
 }
 
 static void look_up_in_outage(const char *name, int error)
@@ -495,43 +577,41 @@ static void its_names_are_found(void)
     look_up_in_outage("none", ETIMEDOUT);
     struct fuse_req *req = read_from(handle, ROOM, FIRST);
     CHECK_HAS(buf_text(&kernel_read(&kernel, told_inode(req, "0003"))->bytes), "old");
-    CHECK_INT(journal_stale_count(kernel.mount.journal), 3);
+    CHECK_INT(journal_stale_count(kernel.mount.journal), 2);
     close_outage(old, handle);
 }
 
 static void what_was_refreshed_by_hand_is_not_told(void)
 {
-    int error;
     uint64_t old = open_outage(10, 0);
     listings_forget(kernel.mount.listings, span_text("/prod/t/b/0003"));
     look_up_in_outage("0003", ETIMEDOUT);
     look_up_in_outage("0004", 0);
     listings_forget(kernel.mount.listings, span_text("/prod/t/b"));
     look_up_in_outage("0004", ETIMEDOUT);
-    uint64_t handle = open_directory();
-    read_all(handle, 0, &error);
-    CHECK_INT(error, ETIMEDOUT);
-    close_outage(old, handle);
+    CHECK_INT(try_to_open()->error, ETIMEDOUT);
+    kernel_releasedir(&kernel, old);
+    close_mount();
 }
 
 static void one_that_is_denied_is_not_told(void)
 {
-    int error;
-    uint64_t old = open_outage(10, 0), handle = open_directory();
+    uint64_t old = open_outage(10, 0);
     error_set(&scene.fake.error, ERROR_DENIED, "no");
     look_up_in_outage("0003", EACCES);
-    read_all(handle, 0, &error);
-    CHECK_INT(error, EACCES);
+    CHECK_INT(try_to_open()->error, EACCES);
     CHECK_INT(journal_stale_count(kernel.mount.journal), 0);
-    close_outage(old, handle);
+    kernel_releasedir(&kernel, old);
+    close_mount();
 }
 
 /* Its first pages are as they were: the rest of the old one goes on from there. */
 static void an_outage_in_its_midst(void)
 {
-    uint64_t old = open_outage(250, 100), handle = open_directory();
+    uint64_t old = open_outage(250, 100);
     scene.fake.down = false;
     scene.fake.fail_at = scene.fake.pages + 2;
+    uint64_t handle = open_directory();
     struct fuse_req *first = read_from(handle, ROOM, FIRST);
     CHECK_INT(lines_of(first), 100);
     struct fuse_req *rest = read_from(handle, ROOM, first->next);
@@ -542,10 +622,11 @@ static void an_outage_in_its_midst(void)
 
 static void another_beginning_goes_on_with_no_old_one(void)
 {
-    uint64_t old = open_outage(250, 100), handle = open_directory();
+    uint64_t old = open_outage(250, 100);
     scene.fake.down = false;
     scene.fake.items = items + 1;
     scene.fake.fail_at = scene.fake.pages + 2;
+    uint64_t handle = open_directory();
     struct fuse_req *first = read_from(handle, ROOM, FIRST);
     CHECK_INT(lines_of(first), 100);
     CHECK_INT(read_from(handle, ROOM, first->next)->error, ETIMEDOUT);
@@ -555,22 +636,22 @@ static void another_beginning_goes_on_with_no_old_one(void)
 /* Nobody has it open, and it is there when it is needed; a fresh one takes its place. */
 static void it_is_kept_for_an_outage_and_makes_room(void)
 {
-    int error;
-    uint64_t old = open_outage(10, 0), handle = open_directory();
+    uint64_t old = open_outage(10, 0);
     kernel_releasedir(&kernel, old);
-    size_t two = listing_bytes();
+    size_t one = listing_bytes();
     scene.fake.down = false;
-    CHECK_INT(lines_of(read_from(handle, ROOM, FIRST)), 10);
-    CHECK(listing_bytes() < two + two / 2);
+    uint64_t handle = open_directory();
+    CHECK(listing_bytes() < one + one / 2);
     virtual_clock_pass(&scene.clock, 2 * TTL_MS);
-    uint64_t next = open_directory();
+    scene.fake.down = true;
+    struct fuse_req *req = kernel_opendir(&kernel, directory);
     kernel_releasedir(&kernel, handle);
     struct budget *budget = &kernel.mount.budget;
     CHECK(budget->spare[BUDGET_LISTINGS](budget->arg[BUDGET_LISTINGS]));
-    scene.fake.down = true;
-    read_all(next, 0, &error);
-    CHECK_INT(error, ETIMEDOUT);
-    kernel_releasedir(&kernel, next);
+    while (req->replies == 0)
+        pass(0);
+    CHECK_INT(req->error, ETIMEDOUT);
+    pass(0);
     CHECK_INT(listing_bytes(), 0);
     close_mount();
 }
@@ -578,17 +659,6 @@ static void it_is_kept_for_an_outage_and_makes_room(void)
 /* It comes with its inode and its mode, so that the kernel does not look it up; and does not open.
  */
 /* One file of a listing, for several callers. */
-
-static void stop(void *loop)
-{
-    loop_stop(loop);
-}
-
-static void pass(int64_t ms)
-{
-    CHECK(loop_add_timer(scene.loop, ms, stop, scene.loop));
-    CHECK(loop_run(scene.loop));
-}
 
 static uint64_t table; /* the directory with the file */
 
@@ -641,6 +711,8 @@ static void a_placeholder_is_told_with_its_node_and_does_not_open(void)
 {
     open_mount(3, 2);
     struct fuse_req *above = kernel_opendir(&kernel, kernel_walk(&kernel, "prod/t")->entry.ino);
+    pass(0);
+    CHECK_INT(above->replies, 1);
     CHECK_INT(above->error, 0);
     struct fuse_req *req = read_from(above->handle, ROOM, FIRST);
     uint64_t inode = told_inode(req, "{box} ");
@@ -686,7 +758,12 @@ static const struct check_test tests[] = {
     {"as_many_entries_as_are_allowed", as_many_entries_as_are_allowed},
     {"one_entry_more_than_is_allowed", one_entry_more_than_is_allowed},
     {"a_page_that_fails_ends_it_in_an_error", a_page_that_fails_ends_it_in_an_error},
-    {"who_waits_is_let_go_and_the_page_still_comes", who_waits_is_let_go_and_the_page_still_comes},
+    {"one_of_two_waiting_readers_is_interrupted", one_of_two_waiting_readers_is_interrupted},
+    {"one_of_two_openers_is_interrupted", one_of_two_openers_is_interrupted},
+    {"the_last_opener_ends_its_request", the_last_opener_ends_its_request},
+    {"a_first_page_that_fails_fails_opendir", a_first_page_that_fails_fails_opendir},
+    {"a_directory_that_is_gone_is_not_found", a_directory_that_is_gone_is_not_found},
+    {"an_opener_that_is_gone_leaves_no_handle", an_opener_that_is_gone_leaves_no_handle},
     {"a_page_that_takes_too_long_ends_the_wait", a_page_that_takes_too_long_ends_the_wait},
     {"an_answer_that_is_not_taken_leaves_no_inode_behind",
      an_answer_that_is_not_taken_leaves_no_inode_behind},
