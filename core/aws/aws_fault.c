@@ -103,11 +103,13 @@ static const char *const expired_codes[] = {
     "RequestExpired",
 };
 
+/* The codes that the AWS SDKs take for a wrong clock. */
 bool aws_fault_may_be_clock(const char *code)
 {
-    static const char *const denials[] = {"AccessDenied", "AccessDeniedException",
-                                          "RequestExpired"};
-    return HAS_CODE(code, signature_codes) || HAS_CODE(code, denials);
+    static const char *const clock_codes[] = {"AuthFailure",          "InvalidSignatureException",
+                                              "RequestExpired",       "RequestInTheFuture",
+                                              "RequestTimeTooSkewed", "SignatureDoesNotMatch"};
+    return HAS_CODE(code, clock_codes);
 }
 
 /* A signature may be refused because the secret was corrected since, under the same key id. */

@@ -10,6 +10,8 @@
 #include "core/aws/sigv4.h"
 #include "core/base/buf.h"
 
+enum { MS_PER_DAY = 24 * 3600 * 1000 };
+
 enum call_state {
     CALL_DUE,         /* waits for its timer, the next attempt */
     CALL_IDENTIFYING, /* waits for credentials, or its timer, the deadline */
@@ -176,15 +178,33 @@ static void call_attempt_later(struct aws_call *call, int64_t delay_ms)
         call_fail_without_memory(call);
 }
 
-/* If a wrong clock can be the cause, the service's time is used from now on. */
+/* Other credentials do not help a request that the clock alone makes invalid. */
+static void call_blame_clock(struct aws_call *call, int64_t skew_ms)
+{
+    call->credentials_dropped = true;
+    call->last.kind = ERROR_DENIED;
+    snprintf(call->last.text, sizeof call->last.text,
+             "the service refuses the signature (%s), because this machine's clock is %.1f days %s "
+             "the service's; set this machine's clock",
+             call->last.code, (double)llabs(skew_ms) / MS_PER_DAY,
+             skew_ms > 0 ? "behind" : "ahead of");
+}
+
+/* If a wrong clock can be the cause, the service's time is used from now on. A date that another
+ * party may have written could make signatures that are valid at a time of its choice. */
 static bool call_correct_clock(struct aws_call *call, const struct http_response *response)
 {
     struct aws_client *client = call->client;
     int64_t skew_ms;
-    if (call->clock_corrected || !response || !aws_fault_may_be_clock(call->last.code) ||
+    if (call->clock_corrected || !response || !response->authentic ||
+        !aws_fault_may_be_clock(call->last.code) ||
         !retry_read_skew(response, call->sent_wall_ms, &skew_ms) ||
         !retry_skews_differ(skew_ms, client->skew_ms))
         return false;
+    if (skew_ms > MS_PER_DAY || skew_ms < -MS_PER_DAY) {
+        call_blame_clock(call, skew_ms);
+        return false;
+    }
     call->clock_corrected = true;
     client->skew_ms = skew_ms;
     log_line(

@@ -11,11 +11,20 @@ union block {
     max_align_t alignment;
 };
 
+static unsigned failed_allocs; /* atomic: libcurl resolves names in threads */
+
+unsigned wiped_failed_allocs(void)
+{
+    return __atomic_load_n(&failed_allocs, __ATOMIC_RELAXED);
+}
+
 void *wiped_alloc(size_t size)
 {
     union block *block = size <= SIZE_MAX - sizeof *block ? malloc(sizeof *block + size) : NULL;
-    if (!block)
+    if (!block) {
+        __atomic_fetch_add(&failed_allocs, 1, __ATOMIC_RELAXED);
         return NULL;
+    }
     block->size = size;
     return block + 1;
 }

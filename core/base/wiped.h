@@ -10,5 +10,7 @@ void *wiped_zeroed(size_t count, size_t size);
 void *wiped_realloc(void *memory, size_t size);
 char *wiped_strdup(const char *text);
 void wiped_free(void *memory);
+/* How many allocations of the process have failed. */
+unsigned wiped_failed_allocs(void);
 
 #endif

@@ -50,12 +50,14 @@ static const struct cause causes[] = {
      "; check that the endpoint speaks https"},
     {CURLE_PEER_FAILED_VERIFICATION, ERROR_UNTRUSTED, "the certificate of ", " is not trusted: ",
      true, "; check the endpoint, or name the authority's certificate in AWS_CA_BUNDLE"},
-    {CURLE_SSL_CACERT_BADFILE, ERROR_UNTRUSTED, "no TLS with ", ": ", true,
-     "; check AWS_CA_BUNDLE"},
+    {CURLE_SSL_CACERT_BADFILE, ERROR_UNTRUSTED, "the certificate of ", " cannot be checked: ", true,
+     "; check AWS_CA_BUNDLE and the profile's ca_bundle, or install the package ca-certificates"},
     {CURLE_UNSUPPORTED_PROTOCOL, ERROR_TLS, "", " does not speak HTTP", false,
      "; check the endpoint and whether it is http or https"},
     {CURLE_WEIRD_SERVER_REPLY, ERROR_TLS, "", " does not speak HTTP: ", true,
      "; check the endpoint and whether it is http or https"},
+    {CURLE_BAD_FUNCTION_ARGUMENT, ERROR_BAD_ANSWER, "the response of ", " has a malformed header",
+     false, "; check the endpoint and any proxy"},
     {CURLE_URL_MALFORMAT, ERROR_INVALID, "", " is no address: ", true, "; check the endpoint"},
     {CURLE_OUT_OF_MEMORY, ERROR_NO_MEMORY, "no memory for a request to ", "", false, ""},
 };
@@ -153,6 +155,16 @@ bool failure_report_no_descriptors(const char *url, struct error *err)
                      "too many files are open for a connection to %s; raise the limit (ulimit -n), "
                      "or close some",
                      peer);
+}
+
+bool failure_report_large_head(const char *url, size_t limit, struct error *err)
+{
+    char peer[MAX_PEER];
+    failure_write_peer(url, peer);
+    return error_set(err, ERROR_BAD_ANSWER,
+                     "the headers of the response of %s are larger than the limit of %zu bytes; "
+                     "check the endpoint and any proxy",
+                     peer, limit);
 }
 
 bool failure_report_too_large(const char *url, size_t limit, struct error *err)

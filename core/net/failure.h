@@ -28,6 +28,8 @@ bool failure_report(const struct failure *failure, struct error *err);
 bool failure_report_late(const char *url, const char *what, int64_t timeout_ms, struct error *err);
 /* The process, or the system, has reached its limit of open files. */
 bool failure_report_no_descriptors(const char *url, struct error *err);
+/* The headers exceed LIMIT. */
+bool failure_report_large_head(const char *url, size_t limit, struct error *err);
 bool failure_report_too_large(const char *url, size_t limit, struct error *err);
 /* No response over a connection that had been idle. */
 bool failure_report_dead(const char *url, struct error *err);

@@ -1,7 +1,8 @@
-/* The transport over libcurl: its sockets and its timer are on the loop, its handles are reused,
- * and the order of requests is decided by their shares. */
+/* The transport over libcurl: its sockets and its timer are on the loop, a request has a handle of
+ * its own, and the order of requests is decided by their shares. */
 #include "core/net/http.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -22,7 +23,6 @@
 #include "core/net/transport.h"
 
 enum {
-    MAX_IDLE = 16,         /* unused handles */
     MAX_HEAD = 64 * 1024,  /* bytes of a response's headers */
     MAX_CONNECT_MS = 5000, /* a retry must be possible before the caller's deadline */
     WHOLE = 4,             /* the limit of all connections, in shares */
@@ -41,19 +41,17 @@ struct connection_use {
 };
 
 struct http {
-    struct transport base;    /* first: a transport is cast to it */
-    struct loop *loop;        /* borrowed */
-    CURLM *multi;             /* owned */
-    struct loop_timer *timer; /* libcurl's only one; NULL if it needs none */
-    struct loop_timer *ended; /* reports transfers that have ended; NULL: none is known */
-    int begun;                /* transfers that libcurl has */
-    struct list transfers;    /* under way, or waiting for their turn */
-    struct list connections;  /* of struct watch, owned: of all open sockets */
-    struct shares shares;     /* of the connections */
-    struct inflow inflow;     /* of the responses */
-    CURL *idle[MAX_IDLE];     /* owned */
-    size_t idle_count;
-    CURLSH *sessions;            /* of TLS, shared by all handles; owned */
+    struct transport base;       /* first: a transport is cast to it */
+    struct loop *loop;           /* borrowed */
+    CURLM *multi;                /* owned */
+    struct loop_timer *timer;    /* libcurl's only one; NULL if it needs none */
+    struct loop_timer *ended;    /* reports transfers that have ended; NULL: none is known */
+    int begun;                   /* transfers that libcurl has */
+    struct list transfers;       /* under way, or waiting for their turn */
+    struct list connections;     /* of struct watch, owned: of all open sockets */
+    struct shares shares;        /* of the connections */
+    struct inflow inflow;        /* of the responses */
+    CURLSH *sessions;            /* of TLS, shared by all transfers; owned */
     struct connection_use *uses; /* owned; of all connections */
     size_t use_count;
     int64_t suspect_ms;  /* connections that were not used since may be dead; 0: none is suspect */
@@ -91,6 +89,7 @@ struct transfer {
     int local_port;              /* of its connection, once there is one */
     struct loop_timer *patience; /* for the first byte over a connection that may be dead */
     bool proxied;
+    unsigned failed_allocs; /* of libcurl, when the transfer began */
     size_t max_body;
     struct head head;
     bool too_large;
@@ -309,6 +308,13 @@ static bool http_out_of_descriptors(const struct transfer *transfer)
     return reason == EMFILE || reason == ENFILE;
 }
 
+/* Whether a header exceeds a limit of libcurl, which reports that as missing memory. */
+static bool http_exceeds_libcurl(const struct transfer *transfer, CURLcode code)
+{
+    return code == CURLE_OUT_OF_MEMORY && wiped_failed_allocs() == transfer->failed_allocs &&
+           transfer->sent;
+}
+
 /* Fills ERR for a transfer that libcurl ended with CODE. */
 static void http_fail(const struct transfer *transfer, CURLcode code, struct error *err)
 {
@@ -358,12 +364,7 @@ static void http_detach(struct transfer *transfer)
         http_note_use(http, transfer->local_port);
     if (had_turn)
         http_remove(transfer);
-    if (http->idle_count < MAX_IDLE) {
-        curl_easy_reset(transfer->easy);
-        http->idle[http->idle_count++] = transfer->easy;
-    } else {
-        curl_easy_cleanup(transfer->easy);
-    }
+    curl_easy_cleanup(transfer->easy);
     transfer->easy = NULL;
     shares_leave(&http->shares, &transfer->turn);
     inflow_leave(&http->inflow, &transfer->incoming);
@@ -430,6 +431,22 @@ static void http_on_impatience(void *arg)
     http_end_with_error(transfer, &err);
 }
 
+/* Whether the peer itself wrote the response: over TLS, or on this machine without a proxy. Any
+ * other response may be of a party on its way. */
+static bool http_is_authentic(const struct transfer *transfer)
+{
+    const char *ip = NULL;
+    struct in6_addr v6;
+    struct in_addr v4;
+    if (strncasecmp(transfer->url, "https:", strlen("https:")) == 0)
+        return true;
+    if (transfer->proxied ||
+        curl_easy_getinfo(transfer->easy, CURLINFO_PRIMARY_IP, &ip) != CURLE_OK || !ip)
+        return false;
+    return (inet_pton(AF_INET, ip, &v4) == 1 && ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET) ||
+           (inet_pton(AF_INET6, ip, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6));
+}
+
 static void http_end_with_response(struct transfer *transfer, struct http_header *headers)
 {
     long status = 0;
@@ -441,6 +458,7 @@ static void http_end_with_response(struct transfer *transfer, struct http_header
         .body = buf_span(&transfer->body),
         .holder = &transfer->body,
         .elapsed_ms = http_now_ms(transfer->http) - transfer->sent_ms,
+        .authentic = http_is_authentic(transfer),
     };
     http_detach(transfer);
     transfer->done(transfer->arg, &response, NULL);
@@ -456,10 +474,10 @@ static void http_finish(struct transfer *transfer, CURLcode code)
         transfer->http->suspect_ms = transfer->sent_ms;
     if (transfer->head.text.failed || transfer->body.failed) {
         error_no_memory(&err);
+    } else if (transfer->head.text.size > MAX_HEAD || http_exceeds_libcurl(transfer, code)) {
+        failure_report_large_head(transfer->url, MAX_HEAD, &err);
     } else if (transfer->too_large) {
-        bool in_head = transfer->head.text.size > MAX_HEAD;
-        failure_report_too_large(transfer->url, in_head ? (size_t)MAX_HEAD : transfer->max_body,
-                                 &err);
+        failure_report_too_large(transfer->url, transfer->max_body, &err);
     } else if (code == CURLE_OPERATION_TIMEDOUT) {
         failure_report_late(transfer->url, "connection to", http_connect_timeout_ms(transfer),
                             &err);
@@ -482,8 +500,6 @@ static void http_finish(struct transfer *transfer, CURLcode code)
 
 static void http_free_http(struct http *http)
 {
-    while (http->idle_count > 0)
-        curl_easy_cleanup(http->idle[--http->idle_count]);
     curl_multi_cleanup(http->multi);
     curl_share_cleanup(http->sessions);
     LIST_EACH_SAFE (struct watch, each, &http->connections, node)
@@ -739,7 +755,9 @@ static struct transfer *http_new_transfer(struct http *http, const struct http_r
     if (!transfer)
         return NULL;
     transfer->http = http;
-    transfer->easy = http->idle_count > 0 ? http->idle[--http->idle_count] : curl_easy_init();
+    transfer->failed_allocs = wiped_failed_allocs();
+    /* A handle is not reused: libcurl below 8.1.1 uses freed headers of the transfer before. */
+    transfer->easy = curl_easy_init();
     transfer->url = strdup(request->url);
     transfer->timeout_ms = request->timeout_ms;
     transfer->connect_timeout_ms = request->connect_timeout_ms;

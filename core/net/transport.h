@@ -41,6 +41,7 @@ struct http_response {
     struct buf *holder; /* of the body's bytes, which a callback can take (buf_move) instead of a
                          * copy; NULL if they cannot be taken */
     int64_t elapsed_ms; /* from the sent request to the whole response */
+    bool authentic;     /* over TLS, or from this machine: no other party can have written it */
 };
 
 /* Exactly one of RESPONSE and ERR is not NULL. Any status is a response. ERR is for no response:

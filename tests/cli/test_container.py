@@ -4,7 +4,7 @@ import os
 import threading
 
 import pytest
-from harness import machine, services, signer as signers
+from harness import machine, services, signer as signers, tls
 
 FULL = "AWS_CONTAINER_CREDENTIALS_FULL_URI"
 RELATIVE = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"
@@ -40,6 +40,15 @@ def test_a_token(signer, container, tmp_path):
     path.write_text("of-the-file\n")
     told = signer(env=env)
     assert "contains a line end" in told and str(path) in told and "of-the-file" not in told
+
+
+def test_a_head_that_begins_with_a_space(signer):
+    """The retry after a refusal. libcurl below 8.1.1 used freed memory."""
+    refusal = b"HTTP/1.1 500 No\r\nX-Kind: refusal\r\nContent-Length: 2\r\n\r\n{}"
+    folded = b"HTTP/1.1 200 OK\r\n x: y\r\nContent-Length: 2\r\n\r\n{}"
+    with tls.Peer(answer=folded, first=refusal) as peer:
+        told = signer(env={FULL: f"http://127.0.0.1:{peer.port}/"})
+    assert peer.accepted > 1 and ("malformed header" in told or "has no AccessKeyId" in told), told
 
 
 @pytest.mark.parametrize("how", ["missing", "directory", "fifo", "unset"])

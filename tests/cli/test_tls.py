@@ -1,10 +1,11 @@
 """TLS: a peer that cannot be trusted is asked for once and told nothing; what may heal is tried again."""
 
 import hashlib
+import subprocess
 
 import pytest
 
-from harness import runner, services, signin, tls
+from harness import networks, runner, services, signin, tls
 from harness.signer import keys
 from harness.rows import rows
 
@@ -44,6 +45,18 @@ def test_authorities_that_cannot_be_read_are_looked_for_once(ddbfs, authority):
         result = ddbfs("--endpoint-url", peer.url, "cat", SETTINGS, env=env, expect=1)
     assert "check AWS_CA_BUNDLE" in result.stderr and "tried" not in result.stderr
     assert peer.was_told_nothing()
+
+
+def test_a_system_without_authorities_is_told_what_to_install(ddbfs, authority):
+    if subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
+        pytest.skip("no name space of mounts")
+    with tls.Peer(authority.context(), PLAIN_ANSWER) as peer:
+        words = ["mount -t tmpfs none /etc/ssl/certs && exec \"$@\"", "sh", ddbfs.binary]
+        command = ["unshare", "-m", "sh", "-c", *words, "--endpoint-url", peer.url, "cat", SETTINGS]
+        result = runner.run([str(word) for word in command], ddbfs.home.environment())
+    assert f"the certificate of localhost:{peer.port} cannot be checked: " in result.stderr
+    assert "; check AWS_CA_BUNDLE and the profile's ca_bundle, or install the package ca-certificates" in result.stderr
+    assert result.code == 1 and peer.was_told_nothing()
 
 
 def test_a_handshake_that_is_cut_off_is_tried_again(ddbfs):
@@ -138,6 +151,31 @@ def test_an_authority_that_is_named_is_trusted(ddbfs, authority, make_proxy, ser
     env = {"AWS_ENDPOINT_URL_DYNAMODB": proxy.url, named: str(authority.bundle)}
     assert b"active_index" in ddbfs("cat", SETTINGS, env=env).stdout
     assert proxy.ops == ["GetItem"]
+
+
+def test_a_clock_is_corrected_over_tls(ddbfs, authority, make_proxy, server):
+    proxy = make_proxy(server, tls=authority.context())
+    proxy.allow_refusals = True
+    proxy.clock_offset_s = 3600
+    ddbfs("cat", SETTINGS, env=trusting(authority, AWS_ENDPOINT_URL_DYNAMODB=proxy.url))
+    assert [record.status for record in proxy.requests] == [400, 200]
+
+
+def test_a_clock_is_not_corrected_by_a_plain_response_of_another_machine(ddbfs, make_proxy, server):
+    try:
+        network = networks.Network()
+    except OSError as why:
+        pytest.skip(f"no network name space: {why}")
+    network.add_address("192.0.2.1")
+    proxy = network.inside(lambda: make_proxy(server, host="192.0.2.1"))
+    proxy.allow_refusals = True
+    proxy.clock_offset_s = 3600
+    words, pipes = ["--endpoint-url", proxy.url, "cat", SETTINGS], {"stdout": -1, "stderr": -1, "text": True}
+    command = ddbfs.start(*words, preexec_fn=network.enter, **pipes)
+    _, told = command.communicate(timeout=60)
+    network.close()
+    assert command.returncode == 1 and "and this machine's clock" in told, told
+    assert [record.status for record in proxy.requests] == [400] * 2, "the second one with fresh credentials"
 
 
 def test_an_authority_that_the_profile_names_is_trusted(ddbfs, home, authority, make_proxy, server):

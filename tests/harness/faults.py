@@ -187,6 +187,13 @@ def handled(exchange, go_on, handler=None):
     return handler(exchange, go_on)
 
 
+def folded(_exchange, go_on):
+    """The head's first line begins with a space, as if it continued a line."""
+    response = go_on()
+    response.headers = {" x": "y", **response.headers}
+    return response
+
+
 def slow_head(_exchange, go_on, pace_s=0.05):
     """The head comes byte by byte, so slowly."""
     response = go_on()
@@ -317,6 +324,7 @@ KINDS = {
     "delay": delay,
     "late": late,
     "handled": handled,
+    "folded": folded,
     "slow_head": slow_head,
     "slow_body": slow_body,
     "gzip": compress,
@@ -326,7 +334,7 @@ KINDS = {
 }
 
 # The outermost first. What is not named stands between the two: it answers instead of the server.
-AROUND = ("delay", "late", "slow_head", "slow_body", "cut", "wrong_crc", "gzip", "policy")
+AROUND = ("delay", "late", "folded", "slow_head", "slow_body", "cut", "wrong_crc", "gzip", "policy")
 WITHIN = ("handled", "alter", "page_size", "unprocessed", "empty_pages")
 ANSWERS = tuple(kind for kind in KINDS if kind not in AROUND + WITHIN)
 LAYERS = {kind: layer for layer, kind in enumerate(AROUND)}

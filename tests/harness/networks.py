@@ -8,7 +8,7 @@ import struct
 import threading
 
 CLONE_NEWNET = 0x40000000
-SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+SIOCGIFFLAGS, SIOCSIFFLAGS, SIOCSIFADDR, IFF_UP = 0x8913, 0x8914, 0x8916, 1
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -62,12 +62,19 @@ class Network:
         self.inside(lambda: self.set_flag(is_up))
 
     def set_flag(self, is_up):
+        answer = self.control(SIOCGIFFLAGS, struct.pack("16sH14x", b"lo", 0))
+        flags = struct.unpack("16sH14x", answer)[1]
+        flags = flags | IFF_UP if is_up else flags & ~IFF_UP
+        self.control(SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", flags))
+
+    def add_address(self, address):
+        """ADDRESS, which is none of the loopback, is of this network, too."""
+        request = struct.pack("16sHH4s8x", b"lo:1", socket.AF_INET, 0, socket.inet_aton(address))
+        self.inside(lambda: self.control(SIOCSIFADDR, request))
+
+    def control(self, number, request):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-            request = struct.pack("16sH14x", b"lo", 0)
-            answer = fcntl.ioctl(control, SIOCGIFFLAGS, request)
-            flags = struct.unpack("16sH14x", answer)[1]
-            flags = flags | IFF_UP if is_up else flags & ~IFF_UP
-            fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", flags))
+            return fcntl.ioctl(control, number, request)
 
     def close(self):
         os.close(self.descriptor)

@@ -44,12 +44,13 @@ class Authority:
 
 
 class Peer:
-    """Takes connections and answers each with ANSWER, or hangs up. With a context it speaks TLS. All
-    that it was sent, decrypted where it could be, is in `seen`."""
+    """Takes connections and answers each with ANSWER, or hangs up; the first one with FIRST, if that is given.
+    With a context it speaks TLS. All that it was sent, decrypted where it could be, is in `seen`."""
 
-    def __init__(self, context=None, answer=b""):
+    def __init__(self, context=None, answer=b"", first=None):
         self.context = context
         self.answer = answer
+        self.first = first or answer
         self.accepted = 0
         self.seen = b""
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -87,7 +88,7 @@ class Peer:
         with connection:
             if self.context or self.answer:
                 self.seen += connection.recv(65536)
-            connection.sendall(self.answer)
+            connection.sendall(self.first if self.accepted == 1 else self.answer)
 
     def was_told_nothing(self):
         return not any(mark in self.seen.lower() for mark in MARKS)

@@ -53,6 +53,18 @@ def test_a_table_that_hangs_leaves_others_their_connections(mount, proxy):
     assert len(hanging()) == CALLERS and proxy.connections() <= SHARE + 1
 
 
+def test_a_head_that_begins_with_a_space_ends_no_mount(mount, proxy):
+    """libcurl below 8.1.1 used freed memory when an earlier response had a head."""
+    m = mount()
+    proxy.fault("folded", times=None)
+    for _ in range(2):
+        outcomes = []
+        look_up(m / OTHER, outcomes)
+        assert outcomes in ([0], [errno.EBADMSG])
+    proxy.heal()
+    os.stat(m / "prod/shops/cool-store.myshopify.com/SETTINGS")
+
+
 # How long connections live.
 
 SETTINGS = "prod/shops/cool-store.myshopify.com/SETTINGS"

@@ -14,6 +14,7 @@ struct step {
     const char *headers;
     struct span body;
     int64_t delay_ms;
+    bool doubted;
 };
 
 struct script {
@@ -95,6 +96,7 @@ static void answer(const struct transfer *transfer)
         .header_count = split_headers(text, headers),
         .body = transfer->step.body,
         .elapsed_ms = transfer->step.delay_ms,
+        .authentic = !transfer->step.doubted,
     };
     transfer->done(transfer->arg, &response, NULL);
 }
@@ -192,6 +194,11 @@ void script_answer_bytes(struct script *script, int status, const char *headers,
 void script_answer(struct script *script, int status, const char *headers, const char *body)
 {
     script_answer_bytes(script, status, headers, span_text(body));
+}
+
+void script_doubt(struct script *script)
+{
+    script->steps[script->step_count - 1].doubted = true;
 }
 
 void script_fail(struct script *script, enum error_kind kind)

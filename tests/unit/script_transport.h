@@ -29,6 +29,8 @@ void script_answer(struct script *script, int status, const char *headers, const
 void script_answer_bytes(struct script *script, int status, const char *headers, struct span body);
 /* Adds a step without any answer. */
 void script_fail(struct script *script, enum error_kind kind);
+/* The response of the step added last may be of a party on the way. */
+void script_doubt(struct script *script);
 /* The step added last takes so long; beyond the request's time it is ERROR_TIMED_OUT. */
 void script_delay(struct script *script, int64_t delay_ms);
 

@@ -366,6 +366,80 @@ static void fresh_ones_that_are_refused_too_are_not_asked_for_anew_at_once(void)
     CHECK_INT(scene.questions, 3);
 }
 
+/* A Date header of a service whose clock is AHEAD_S ahead. Borrowed until the next call. */
+static const char *date_ahead(int64_t ahead_s)
+{
+    static char header[64];
+    time_t seconds = WALL_MS / 1000 + ahead_s;
+    struct tm tm;
+    strftime(header, sizeof header, "Date: %a, %d %b %Y %H:%M:%S GMT", gmtime_r(&seconds, &tm));
+    return header;
+}
+
+/* The signature of the second request has the time of the service only if the clock is corrected.
+ */
+static void check_clock(const char *code, int64_t ahead_s, bool doubted, bool corrected)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    char date[SIGV4_DATE_SIZE];
+    open_scene(&scene);
+    struct aws_request request = request_to_sts();
+    script_answer(scene.script, 400, date_ahead(ahead_s), code);
+    if (doubted)
+        script_doubt(scene.script);
+    script_answer(scene.script, 200, "", "good");
+    run(&scene, &request);
+    CHECK_INT(scene.client.skew_ms, corrected ? ahead_s * 1000 : 0);
+    if (!corrected)
+        return;
+    CHECK(scene.sent == 2 && scene.questions == 1);
+    sigv4_date(date, WALL_MS + ahead_s * 1000);
+    CHECK_HAS(script_sent(scene.script, 1)->headers, date);
+}
+
+static void codes_that_mean_a_wrong_clock(void)
+{
+    static const char *const codes[] = {
+        "InvalidSignatureException", "RequestTimeTooSkewed", "SignatureDoesNotMatch",
+        "RequestInTheFuture",        "RequestExpired",       "AuthFailure"};
+    static const char *const others[] = {"AccessDenied",        "AccessDeniedException",
+                                         "ExpiredToken",        "UnrecognizedClientException",
+                                         "IncompleteSignature", "ThrottlingException"};
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        check_clock(codes[i], 3600, false, true);
+        check_clock(codes[i], -3600, false, true);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        check_clock(others[i], 3600, false, false);
+}
+
+static void a_date_of_a_party_on_the_way_corrects_no_clock(void)
+{
+    check_clock("RequestTimeTooSkewed", 3600, true, false);
+}
+
+static void check_hopeless(int64_t ahead_s, const char *text)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    struct aws_request request = request_to_sts();
+    script_answer(scene.script, 400, date_ahead(ahead_s), "InvalidSignatureException");
+    run(&scene, &request);
+    CHECK(scene.sent == 1 && scene.client.skew_ms == 0);
+    CHECK_INT(scene.err.kind, ERROR_DENIED);
+    CHECK_TEXT(scene.err.code, "InvalidSignatureException");
+    CHECK_HAS(scene.err.text, text);
+    CHECK_HAS(scene.err.text, "; set this machine's clock");
+}
+
+static void a_clock_is_corrected_by_a_day_at_most(void)
+{
+    check_clock("RequestTimeTooSkewed", 86400, false, true);
+    check_clock("RequestTimeTooSkewed", -86400, false, true);
+    check_hopeless(86401, "this machine's clock is 1.0 days behind the service's");
+    check_hopeless(-7 * 86400, "this machine's clock is 7.0 days ahead of the service's");
+}
+
 /* Whatever it meets, in whatever order: expired credentials, a wrong clock, failures. */
 static void all_that_is_sent_is_counted(void)
 {
@@ -373,7 +447,7 @@ static void all_that_is_sent_is_counted(void)
     open_scene(&scene);
     struct aws_request request = request_to_sts();
     script_answer(scene.script, 400, "", "ExpiredToken");
-    script_answer(scene.script, 400, "Date: Thu, 01 Jan 2032 00:00:00 GMT", "RequestTimeTooSkewed");
+    script_answer(scene.script, 400, date_ahead(3600), "RequestTimeTooSkewed");
     for (int i = 0; i < 9; i++)
         script_answer(scene.script, 500, "", "Oops");
     run(&scene, &request);
@@ -389,7 +463,7 @@ static void what_one_try_has_shown_helps_the_next(void)
     struct aws_request request = request_to_sts();
     struct retry once = {.tokens = RETRY_TOKENS, .attempts = 1};
     request.retry = &once;
-    script_answer(scene.script, 400, "Date: Thu, 01 Jan 2032 00:00:00 GMT", "RequestTimeTooSkewed");
+    script_answer(scene.script, 400, date_ahead(3600), "RequestTimeTooSkewed");
     script_answer(scene.script, 400, "", "ExpiredToken");
     script_answer(scene.script, 200, "", "good");
     run(&scene, &request);
@@ -409,6 +483,10 @@ static void nothing_to_end(void)
 }
 
 static const struct check_test tests[] = {
+    {"codes that mean a wrong clock", codes_that_mean_a_wrong_clock},
+    {"a date of a party on the way corrects no clock",
+     a_date_of_a_party_on_the_way_corrects_no_clock},
+    {"a clock is corrected by a day at most", a_clock_is_corrected_by_a_day_at_most},
     {"the first attempt leaves at once", the_first_attempt_leaves_at_once},
     {"any service is signed for", any_service_is_signed_for},
     {"what needs no signature asks for no credentials",

@@ -1657,7 +1657,7 @@ static void a_clock_that_wavers_is_corrected_once_a_request(void)
     open_scene(&scene, query());
     script_answer(scene.script, 400, hour_ahead(), BAD_SIGNATURE);
     for (int i = 0; i < 2; i++)
-        script_answer(scene.script, 400, "Date: Thu, 01 Jan 2032 00:00:00 GMT", BAD_SIGNATURE);
+        script_answer(scene.script, 400, "Date: Tue, 13 Oct 2026 18:00:00 GMT", BAD_SIGNATURE);
     run(&scene);
     CHECK_INT(sent_count(&scene), 3); /* the last with what the profile says now */
     CHECK_INT(scene.err.kind, ERROR_DENIED);
