@@ -54,7 +54,7 @@ struct recorded_environment {
 struct sources {
     struct sources_options options;
     struct recorder *recorder; /* owned; NULL: nothing is recorded */
-    bool records_secrets, has_passed_over;
+    bool records_secrets, has_passed_over, has_reported_ignored;
     struct list recorded;               /* of struct recorded_environment, owned */
     struct sources_following following; /* of sources that are opened from now on */
     bool hedges;                        /* of sources that are opened from now on */
@@ -450,10 +450,27 @@ static struct open_source *sources_open_for(struct sources *sources, struct aws_
     return opened;
 }
 
+/* Settings of a stored map are not used: it may be a stranger's. */
+static void sources_report_ignored(struct sources *sources,
+                                   const struct map_environment *environment)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    if (sources->has_reported_ignored || !environment || !environment->ignored)
+        return;
+    sources->has_reported_ignored = true;
+    format_write(&environment->name, &name);
+    log_line(
+        sources->options.log, LOG_LEVEL_WARNING,
+        "\"%s\" of %s is ignored, because a map that is stored in a snapshot chooses no server "
+        "and no file; pass --map FILE, or --profile, --region and --endpoint-url",
+        environment->ignored, buf_text(&name));
+}
+
 static struct open_source *sources_opened_for(struct sources *sources,
                                               const struct map_environment *environment,
                                               struct error *err)
 {
+    sources_report_ignored(sources, environment);
     struct resolved_settings *resolved = sources_get_resolved(sources, environment, err);
     if (!resolved)
         return NULL;

@@ -39,8 +39,10 @@ static const struct map *stored_map_parse(const char *file, enum database_mode m
                                           struct findings *findings, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    return stored_map_read(file, mode, &text, err) ? map_parse(file, buf_span(&text), findings, err)
-                                                   : NULL;
+    static const struct map_origin origin = {.is_stored = true};
+    return stored_map_read(file, mode, &text, err)
+               ? map_parse_of(file, &origin, buf_span(&text), findings, err)
+               : NULL;
 }
 
 const struct map *stored_map_load(const char *file, const char *folder, struct findings *findings,

@@ -64,16 +64,32 @@ static bool map_read_file_name(struct map_reader *reader, struct json value, con
     return *name && !path.failed;
 }
 
+/* The member of an environment that does not go with "snapshot"; NULL for none. */
+static const char *map_find_setting(const struct map_environment *environment)
+{
+    return environment->profile        ? "profile"
+           : environment->region       ? "region"
+           : environment->endpoint_url ? "endpoint"
+           : environment->snapshots    ? "snapshots"
+           : environment->live         ? "live"
+                                       : NULL;
+}
+
+/* Data gives no orders: what a stored map names is not used. */
+static void map_ignore_settings(struct map_environment *environment)
+{
+    const char *setting = map_find_setting(environment);
+    environment->ignored = setting ? setting : environment->snapshot ? "snapshot" : NULL;
+    environment->profile = environment->region = environment->endpoint_url = NULL;
+    environment->snapshot = environment->snapshots = NULL;
+    environment->live = false;
+}
+
 /* A snapshot is read without a setting of AWS. */
 static bool map_check_snapshot(struct map_reader *reader, struct json at,
                                const struct map_environment *new)
 {
-    const char *other = new->profile        ? "profile"
-                        : new->region       ? "region"
-                        : new->endpoint_url ? "endpoint"
-                        : new->snapshots    ? "snapshots"
-                        : new->live         ? "live"
-                                            : NULL;
+    const char *other = map_find_setting(new);
     if (!new->snapshot || !other)
         return true;
     return map_fail(reader, at,
@@ -120,6 +136,8 @@ static bool map_read_environment(struct map_reader *reader, const char *name, st
         !map_check_snapshot(reader, at, environment) ||
         !map_check_environment(reader, at, map, environment))
         return false;
+    if (reader->is_stored)
+        map_ignore_settings(environment);
     struct map_environment **last = &map->environments;
     MAP_APPEND(last, environment);
     return true;
@@ -281,8 +299,10 @@ static struct span map_folder(const struct map *map)
 static void map_parse_into(struct map *map, struct span text, struct findings *findings)
 {
     struct loading loading = {.map = map};
-    struct map_reader reader = {
-        .arena = &map->arena, .findings = findings, .folder = map_folder(map)};
+    struct map_reader reader = {.arena = &map->arena,
+                                .findings = findings,
+                                .folder = map_folder(map),
+                                .is_stored = map->is_stored};
     struct json_fault fault;
     if (json_parse(&reader.doc, text, JSON_COMMENTS, &fault)) {
         map_read(&reader, &loading);
@@ -331,14 +351,16 @@ bool map_is_none(const struct map *map)
     return !map->environments;
 }
 
-static const struct map *map_parse_in(const char *file, const char *folder, struct span text,
-                                      struct findings *findings, struct error *err)
+const struct map *map_parse_of(const char *file, const struct map_origin *origin, struct span text,
+                               struct findings *findings, struct error *err)
 {
     CLEAN_UP(findings_clean_up) struct findings own = {0};
     struct findings *found = findings ? findings : &own;
     struct map *map = map_new(file, text);
-    if (map && folder)
-        map->folder = arena_text(&map->arena, span_text(folder));
+    if (map)
+        map->is_stored = origin->is_stored;
+    if (map && origin->folder)
+        map->folder = arena_text(&map->arena, span_text(origin->folder));
     if (map && !map->arena.failed)
         map_parse_into(map, text, found);
     else
@@ -354,7 +376,7 @@ static const struct map *map_parse_in(const char *file, const char *folder, stru
 const struct map *map_parse(const char *file, struct span text, struct findings *findings,
                             struct error *err)
 {
-    return map_parse_in(file, NULL, text, findings, err);
+    return map_parse_of(file, &(struct map_origin){0}, text, findings, err);
 }
 
 /* The example of three tables has 6 KB. The limit also bounds checks that take quadratic time. */
@@ -384,7 +406,8 @@ const struct map *map_load(const char *file, const char *folder, struct findings
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     if (!map_read_stream(file, fopen(file, "re"), &text, err))
         return NULL;
-    return map_parse_in(file, folder, buf_span(&text), findings, err);
+    return map_parse_of(file, &(struct map_origin){.folder = folder}, buf_span(&text), findings,
+                        err);
 }
 
 const struct map *map_load_again(const char *file, struct error *err)

@@ -17,6 +17,7 @@ struct map_environment {
     const char *endpoint_url; /* NULL: likewise */
     const char *snapshot;     /* the file that has its items; NULL: DynamoDB has them */
     const char *snapshots;    /* the folder with the files of its past; NULL: none */
+    const char *ignored;      /* a setting that a stored map had, for a message; or NULL */
     bool live;                /* a mount follows the streams of its tables */
     double price;             /* dollars for a million RCU on demand */
     bool priced;              /* the map has a price for its name */
@@ -34,6 +35,7 @@ struct map {
     const char *file;   /* its name in messages */
     const char *folder; /* that names of files in the map are relative to; NULL: that of FILE */
     const char *text;   /* as it was read */
+    bool is_stored;     /* see struct map_origin */
     struct map_environment *environments;
     const struct model **models; /* holds a reference to each */
     size_t model_count;
@@ -51,6 +53,14 @@ const struct map *map_load_again(const char *file, struct error *err);
 /* The same for a text; FILE is its name in messages. Names of files are relative to its folder. */
 const struct map *map_parse(const char *file, struct span text, struct findings *findings,
                             struct error *err);
+/* Where a text comes from. */
+struct map_origin {
+    const char *folder; /* see map_load */
+    bool is_stored; /* a snapshot has it, perhaps a stranger's: its environments are checked, and
+                     * then lose their settings of AWS, their files and "live" */
+};
+const struct map *map_parse_of(const char *file, const struct map_origin *origin, struct span text,
+                               struct findings *findings, struct error *err);
 
 /* The map without environments and tables, for `--no-map`; any other map has some. NULL if memory
  * ran out. */

@@ -16,6 +16,7 @@ struct map_reader {
     struct findings *findings; /* borrowed */
     struct json_position last; /* of map_at */
     struct span folder;        /* that names of files are relative to; empty: the current one */
+    bool is_stored;            /* the map is part of a snapshot */
     bool misspelt; /* the object read last has a member of an unknown name: do not report that
                     * another is absent */
 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -144,7 +145,11 @@ bool app_init(struct app *app, const struct options *options, const char *map_fi
 {
     CLEAN_UP(findings_clean_up) struct findings findings = {0};
     struct error why;
-    const struct map *map = stored_map_load(map_file, options->map_folder, &findings, &why);
+    const struct map_origin origin = {options->map_folder, options->map_is_stored};
+    bool is_read = options->map_text && options->map && strcmp(map_file, options->map) == 0;
+    const struct map *map =
+        is_read ? map_parse_of(map_file, &origin, span_text(options->map_text), &findings, &why)
+                : stored_map_load(map_file, options->map_folder, &findings, &why);
     bool ok = app_start(app, options, map, cache_bytes);
     if (!map)
         app_report_map(app, map_file, &findings, &why, FINDINGS_SHOWN);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "core/json/json.h"
+#include "fs/cli/mount_facts.h"
 #include "fs/cli/mount_table.h"
 
 /* A daemon that runs responds within milliseconds, also on a busy machine. */
@@ -24,9 +24,10 @@ static bool live_mount_find_default(const char *command, struct buf *root)
     if (mount_table_resolve(".", &whole, root))
         return true;
     buf_truncate(root, 0);
-    size_t count = mount_table_list(&mounts);
+    size_t count = mount_table_list(true, &mounts);
     if (count == 0)
-        fputs("ddbfs: there is no mount of ddbfs; make one: ddbfs mount MOUNTPOINT\n", stderr);
+        fprintf(stderr, "ddbfs: there is no mount of ddbfs%s; make one: ddbfs mount MOUNTPOINT\n",
+                mount_table_list(false, &mounts) > 0 ? " that you or root made" : "");
     if (count > 1)
         fprintf(stderr, "ddbfs: there are several mounts; name one: ddbfs %s MOUNTPOINT\n",
                 command);
@@ -35,7 +36,7 @@ static bool live_mount_find_default(const char *command, struct buf *root)
         app_print_safely(mounts.data + at);
         fputc('\n', stderr);
     }
-    buf_add_text(root, buf_text(&mounts));
+    buf_add_text(root, count == 1 ? buf_text(&mounts) : "");
     return count == 1 && !root->failed;
 }
 
@@ -50,11 +51,15 @@ bool live_mount_find(const char *path, const char *command, struct buf *root)
     return false;
 }
 
-/* Copies the file to OUT. Returns 0 or an errno. close() may wait for the daemon, too. */
+/* Copies the file to OUT. Returns 0 or an errno; EPERM, if the mount that the open file is in is
+ * not to be trusted: a name may have been moved since it was looked up. close() may wait for the
+ * daemon, too. */
 static int live_mount_copy(const char *file, int out)
 {
     char bytes[4096];
     int fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && !mount_table_is_trusted(mount_table_owner_of_file(fd)))
+        return EPERM;
     ssize_t got = fd < 0 ? -1 : read(fd, bytes, sizeof bytes);
     while (got > 0 && write(out, bytes, (size_t)got) == got)
         got = read(fd, bytes, sizeof bytes);
@@ -144,9 +149,27 @@ bool live_mount_has_ended(int error, const char *root)
     return !mount_table_find(root, &found) || strcmp(buf_text(&found), root) != 0;
 }
 
+bool live_mount_check_owner(const char *root)
+{
+    char text[160];
+    uid_t owner = mount_table_owner(root);
+    if (mount_table_is_trusted(owner))
+        return true;
+    if (owner == MOUNT_TABLE_NOBODY)
+        snprintf(text, sizeof text, "the mount has ended; see ddbfs status");
+    else
+        snprintf(text, sizeof text,
+                 "is a mount of user %u, whose settings are not used; pass --map, --profile",
+                 (unsigned)owner);
+    app_fail(root, text);
+    return false;
+}
+
 int live_mount_fail(const char *root, const char *name, int error)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
+    if ((error == EPERM || error == EACCES) && !live_mount_check_owner(root))
+        return EXIT_FAILURE;
     if (live_mount_has_ended(error, root))
         return app_fail(root, "the mount has ended; see ddbfs status");
     if (error == ETIMEDOUT)
@@ -154,9 +177,13 @@ int live_mount_fail(const char *root, const char *name, int error)
     if (error == EBADMSG)
         buf_printf(&text, "another version of ddbfs made the mount, and its %s cannot be read",
                    name);
-    else
+    else if (error == EPERM)
+        buf_printf(&text, "its %s is a file of a mount that covers it; unmount that one", name);
+    else if (error == EACCES)
         buf_printf(&text, "only the user who mounted it may read its %s", name);
-    return app_fail(root, error == EACCES || error == EBADMSG ? buf_text(&text) : strerror(error));
+    else
+        buf_add_text(&text, strerror(error));
+    return app_fail(root, buf_text(&text));
 }
 
 void mounted_paths_init(struct mounted_paths *mounted, const struct options *options)
@@ -178,78 +205,33 @@ static char *mounted_paths_fail(const struct mounted_paths *mounted, const char 
     return NULL;
 }
 
-/* Options of the command line take precedence. */
-static bool mounted_paths_inherit_options(struct mounted_paths *mounted, struct json mount)
-{
-    struct json value, name = json_first(json_member(mount, "options"));
-    for (; json_present(name); name = json_next(value)) {
-        CLEAN_UP(buf_clean_up) struct buf option = {0}, text = {0};
-        value = json_next(name);
-        bool flag = json_is(value, JSON_TRUE);
-        if (!json_read_string(name, &option) || (!flag && !json_read_string(value, &text)))
-            return false;
-        if (options_given(&mounted->options, buf_span(&option)))
-            continue;
-        const char *copy = flag ? NULL : arena_text(&mounted->arena, buf_span(&text));
-        if ((!flag && !copy) ||
-            options_set(&mounted->options, buf_span(&option), copy) != OPTIONS_SET)
-            return false;
-    }
-    return true;
-}
-
-/* The mount's snapshots, unless the command has some. Names of files in its map are
- * relative to the folder of the map that it has read. False if MOUNT is not understood, or memory
- * ran out. */
-static bool mounted_paths_inherit_files(struct mounted_paths *mounted, struct json mount)
-{
-    CLEAN_UP(buf_clean_up) struct buf map = {0};
-    struct options *options = &mounted->options;
-    struct json file, map_file = json_member(mount, "map");
-    bool own = options->snapshot_count;
-    options->ignores_snapshot_variable = true;
-    for (file = json_first(json_member(mount, "snapshots")); !own && json_present(file);
-         file = json_next(file)) {
-        CLEAN_UP(buf_clean_up) struct buf text = {0};
-        const char *name =
-            json_read_string(file, &text) ? arena_text(&mounted->arena, buf_span(&text)) : NULL;
-        if (!name || !options_add_snapshot(options, name))
-            return false;
-    }
-    if (!json_is(map_file, JSON_STRING))
-        return true;
-    if (!json_read_string(map_file, &map))
-        return false;
-    const char *slash = strrchr(buf_text(&map), '/');
-    buf_truncate(&map, slash ? (size_t)(slash - buf_text(&map)) : 0);
-    options->map_folder = arena_text(&mounted->arena, buf_span(&map));
-    return options->map_folder;
-}
-
-/* The map is the text that the mount has read, or none. */
+/* The map is the text that the mount has read, or none. Of another user's mount nothing is taken:
+ * the command line names the map, or a snapshot. */
 static bool mounted_paths_join(struct mounted_paths *mounted, struct span root)
 {
-    CLEAN_UP(buf_clean_up) struct buf text = {0}, map = {0};
-    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, map = {0}, name = {0};
     struct options *options = &mounted->options;
+    bool has_map = options->map || options->no_map, is_mapped = false;
     buf_add_span(&mounted->root, root);
-    int error = live_mount_read(buf_text(&mounted->root), CONTROL_MOUNT, &text) ? 0 : errno;
-    if (!error && (!json_parse(&doc, buf_span(&text), JSON_STRICT, NULL) ||
-                   !mounted_paths_inherit_files(mounted, json_root(&doc)) ||
-                   !mounted_paths_inherit_options(mounted, json_root(&doc))))
+    const char *mountpoint = buf_text(&mounted->root), *file = CONTROL_MOUNT;
+    if (!mount_table_is_trusted(mount_table_owner(mountpoint)) &&
+        (has_map || options->snapshot_count))
+        return true;
+    int error = live_mount_read(mountpoint, file, &text) ? 0 : errno;
+    if (!error && !mount_facts_apply(buf_span(&text), options, &mounted->arena, &is_mapped))
         error = EBADMSG;
-    if (options->map)
-        options->map_folder = NULL;
-    if (!error && !options->map && !options->no_map) {
-        options->no_map = !json_is(json_member(json_root(&doc), "map"), JSON_STRING);
-        buf_printf(&map, "%s/" CONTROL_NAME "/map.json", buf_text(&mounted->root));
-        if (!options->no_map)
-            options->map = arena_text(&mounted->arena, buf_span(&map));
-        if (!options->no_map && !options->map)
-            error = ENOMEM;
+    if (!error && !has_map && is_mapped) {
+        file = CONTROL_MAP;
+        error = live_mount_read(mountpoint, file, &map) ? 0 : errno;
+        buf_printf(&name, "%s/" CONTROL_NAME "/%s", mountpoint, file);
+        options->map = arena_text(&mounted->arena, buf_span(&name));
+        options->map_text = arena_text(&mounted->arena, buf_span(&map));
     }
+    options->no_map = options->no_map || (!has_map && !is_mapped);
+    if (!error && (mounted->arena.failed || map.failed || name.failed))
+        error = ENOMEM;
     if (error)
-        live_mount_fail(buf_text(&mounted->root), CONTROL_MOUNT, error);
+        live_mount_fail(mountpoint, file, error);
     return !error;
 }
 

@@ -14,6 +14,8 @@
 
 /* MOUNTPOINT/.ddbfs/mount.json: the map, the options and the start of the mount. */
 #define CONTROL_MOUNT "mount.json"
+/* MOUNTPOINT/.ddbfs/map.json: the text of the map. */
+#define CONTROL_MAP "map.json"
 
 /* Sets ROOT to the mountpoint of the mount which contains PATH. Without PATH (NULL) that is the
  * mount of the current directory, or the only mount. False after a message, which refers to
@@ -21,8 +23,13 @@
 bool live_mount_find(const char *path, const char *command, struct buf *root);
 
 /* Appends the contents of the control file NAME. False with errno: ETIMEDOUT if the daemon has not
- * responded for some seconds. No descriptor remains open, which would make the mount busy. */
+ * responded for some seconds; EPERM if the mount is neither the caller's nor root's. No descriptor
+ * remains open, which would make the mount busy. */
 bool live_mount_read(const char *root, const char *name, struct buf *out);
+
+/* False after a message if the mount at ROOT is neither the caller's nor root's: its daemon may
+ * answer anything. */
+bool live_mount_check_owner(const char *root);
 
 /* Whether ERROR of an access to the mount at ROOT means that the mount has ended. */
 bool live_mount_has_ended(int error, const char *root);
@@ -31,7 +38,7 @@ bool live_mount_has_ended(int error, const char *root);
 int live_mount_fail(const char *root, const char *name, int error);
 
 /* Paths below a live mount become paths of the tree, and the command uses the map and the options
- * of the mount. */
+ * of the mount, if it is the caller's or root's. */
 struct mounted_paths {
     struct options options; /* the command's, completed by those of the mount */
     struct buf root;        /* owned: the mountpoint; empty before the first path in a mount */

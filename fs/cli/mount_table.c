@@ -15,7 +15,8 @@ struct mount_pass {
     char *line;  /* owned */
     size_t room;
     struct buf mountpoint; /* owned: of the current mount */
-    char *left;            /* in LINE: what follows the type */
+    uint64_t id;           /* likewise */
+    uid_t owner;           /* likewise; MOUNT_TABLE_NOBODY: the kernel names none */
 };
 
 static void mount_pass_clean_up(struct mount_pass *pass)
@@ -26,9 +27,25 @@ static void mount_pass_clean_up(struct mount_pass *pass)
     buf_clean_up(&pass->mountpoint);
 }
 
-/* Moves to the next mount of ddbfs. In a line of mountinfo the mountpoint is the fifth field, and
- * the type is the first behind "-". Blanks, tabs, newlines and backslashes of a path are octal:
- * \040. */
+/* The user is the last user_id= of the last field, which the kernel writes. The source before it is
+ * the mounting user's text, and may look the same. */
+static uid_t mount_pass_find_owner(const char *fields)
+{
+    static const char name[] = "user_id=";
+    const char *last = strrchr(fields, ' ');
+    uid_t owner = MOUNT_TABLE_NOBODY;
+    for (const char *option = last ? last + 1 : ""; *option;) {
+        size_t size = strcspn(option, ",");
+        if (strncmp(option, name, sizeof name - 1) == 0)
+            owner = (uid_t)strtoul(option + sizeof name - 1, NULL, 10);
+        option += size + (option[size] == ',');
+    }
+    return owner;
+}
+
+/* Moves to the next mount of ddbfs. In a line of mountinfo the id is the first field, the
+ * mountpoint is the fifth, and the type is the first behind "-". Blanks, tabs, newlines and
+ * backslashes of a text are octal: \040. */
 static bool mount_pass_next(struct mount_pass *pass)
 {
     if (!pass->table)
@@ -36,6 +53,7 @@ static bool mount_pass_next(struct mount_pass *pass)
     while (pass->table && getline(&pass->line, &pass->room, pass->table) > 0) {
         char *rest = NULL, *text = NULL;
         unsigned number = 0;
+        pass->id = strtoull(pass->line, NULL, 10);
         for (char *field = strtok_r(pass->line, " ", &rest); field;
              field = strtok_r(NULL, " ", &rest)) {
             if (++number == 5)
@@ -44,9 +62,9 @@ static bool mount_pass_next(struct mount_pass *pass)
                 break;
         }
         const char *type = strtok_r(NULL, " ", &rest);
-        pass->left = rest;
-        if (!text || !type || strcmp(type, "fuse.ddbfs") != 0)
+        if (!text || !type || !rest || strcmp(type, "fuse.ddbfs") != 0)
             continue;
+        pass->owner = mount_pass_find_owner(rest);
         buf_truncate(&pass->mountpoint, 0);
         for (; *text; text++) {
             bool octal = text[0] == '\\' && text[1] && text[2] && text[3];
@@ -77,29 +95,52 @@ bool mount_table_find(const char *path, struct buf *mountpoint)
     return longest > 0 && !mountpoint->failed;
 }
 
-/* Of several mounts on one folder, the last one in the table is on top. */
-bool mount_table_owner(const char *mountpoint, uid_t *owner)
+bool mount_table_is_trusted(uid_t owner)
 {
-    static const char name[] = "user_id=";
-    CLEAN_UP(mount_pass_clean_up) struct mount_pass pass = {0};
-    bool found = false;
-    while (mount_pass_next(&pass)) {
-        const char *user = pass.left ? strstr(pass.left, name) : NULL;
-        if (!user || strcmp(buf_text(&pass.mountpoint), mountpoint) != 0)
-            continue;
-        *owner = (uid_t)strtoul(user + strlen(name), NULL, 10);
-        found = true;
-    }
-    return found;
+    return owner == 0 || (owner != MOUNT_TABLE_NOBODY && owner == geteuid());
 }
 
-size_t mount_table_list(struct buf *out)
+/* Of several mounts on one folder, the last one in the table is on top. */
+uid_t mount_table_owner(const char *mountpoint)
+{
+    CLEAN_UP(mount_pass_clean_up) struct mount_pass pass = {0};
+    uid_t owner = MOUNT_TABLE_NOBODY;
+    while (mount_pass_next(&pass))
+        if (strcmp(buf_text(&pass.mountpoint), mountpoint) == 0)
+            owner = pass.owner;
+    return owner;
+}
+
+/* An id is not used again while a file of its mount is open. */
+uid_t mount_table_owner_of_file(int fd)
+{
+    CLEAN_UP(mount_pass_clean_up) struct mount_pass pass = {0};
+    char name[40], line[80];
+    unsigned long long id = 0;
+    uid_t owner = MOUNT_TABLE_NOBODY;
+    snprintf(name, sizeof name, "/proc/self/fdinfo/%d", fd);
+    FILE *facts = fopen(name, "re");
+    while (facts && id == 0 && fgets(line, sizeof line, facts))
+        if (sscanf(line, "mnt_id: %llu", &id) != 1)
+            id = 0;
+    if (facts)
+        fclose(facts);
+    while (id > 0 && mount_pass_next(&pass))
+        if (pass.id == id)
+            owner = pass.owner;
+    return owner;
+}
+
+size_t mount_table_list(bool trusted, struct buf *out)
 {
     CLEAN_UP(mount_pass_clean_up) struct mount_pass pass = {0};
     size_t count = 0;
-    for (; mount_pass_next(&pass); count++) {
+    while (mount_pass_next(&pass)) {
+        if (trusted && !mount_table_is_trusted(pass.owner))
+            continue;
         buf_add_span(out, buf_span(&pass.mountpoint));
         buf_add_char(out, '\0');
+        count++;
     }
     return out->failed ? 0 : count;
 }

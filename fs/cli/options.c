@@ -305,6 +305,12 @@ bool options_given(const struct options *options, struct span name)
     return false;
 }
 
+bool options_inherits(struct span name)
+{
+    const struct option *option = name.size > 0 ? options_find(name, '\0', NULL) : NULL;
+    return option && option->inherited;
+}
+
 void options_each_inherited(const struct options *options, options_given_fn *fn, void *arg)
 {
     for (size_t i = 0; i < option_count; i++)

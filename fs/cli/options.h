@@ -109,6 +109,7 @@ struct options {
     const char *moment_text;      /* of MOMENT, as it was given */
     const char *snapshots[OPTIONS_SNAPSHOTS]; /* files, or one folder; instead of DynamoDB */
     const char *map_folder; /* that names of files in the map are relative to; NULL: the map's */
+    const char *map_text;   /* the text of MAP, which is read instead of the file; NULL: none */
     struct scan_limits scan_limits;
     double max_rcu;             /* per second; of `sql` in all; 0: unlimited */
     double max_rcu_per_process; /* in all; 0: unlimited */
@@ -165,6 +166,7 @@ struct options {
     bool tables;                    /* --tables was given */
     bool similar;                   /* of policy */
     bool unattended;                /* no code may be requested at the terminal */
+    bool map_is_stored;             /* MAP_TEXT comes from a snapshot */
     bool snapshots_are_past;        /* beside paths of the present */
     bool ignores_snapshot_variable; /* paths are below a mount, whose snapshots are read, or none;
                                      * or an import reads the service */
@@ -205,6 +207,9 @@ const char *options_snapshot_variable(const struct options *options);
 
 /* Whether the option NAME was given. */
 bool options_given(const struct options *options, struct span name);
+
+/* Whether NAME is that of an option that commands take from a mount. */
+bool options_inherits(struct span name);
 
 /* Calls FN for each inherited option that was given; VALUE is NULL for one without an argument. */
 typedef void options_given_fn(void *arg, const char *name, const char *value);

@@ -40,7 +40,7 @@ static int refresh_path(const char *path)
 {
     struct stat ignored;
     CLEAN_UP(buf_clean_up) struct buf root = {0}, within = {0}, request = {0};
-    if (!refresh_find(path, &root, &within))
+    if (!refresh_find(path, &root, &within) || !live_mount_check_owner(buf_text(&root)))
         return EXIT_FAILURE;
     buf_printf(&request, "%s/" CONTROL_NAME "/" CONTROL_REFRESH "%s/" CONTROL_NOW, buf_text(&root),
                buf_text(&within));

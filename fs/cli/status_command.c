@@ -19,7 +19,7 @@ static const char *const status_heads[STATUS_CELLS] = {"MOUNTPOINT", "MAP", "STA
 
 struct status_row {
     char *cells[STATUS_CELLS]; /* in the arena */
-    const char *why;           /* the mount cannot be read: replaces all cells but the first */
+    const char *why;           /* the mount is not read: replaces all cells but the first */
     char *stopped;             /* in the arena; why its recording has stopped; "": it has not */
 };
 
@@ -95,7 +95,15 @@ static void status_write_json(const char *root, const char *why, struct json mou
     buf_add_char(out, '\n');
 }
 
-static const char *status_why(int error, const char *root)
+static const char *status_foreign(const char *root, struct arena *arena)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_printf(&text, "a mount of user %u, whose control files are not read",
+               (unsigned)mount_table_owner(root));
+    return arena_text(arena, buf_span(&text));
+}
+
+static const char *status_why(int error, const char *root, struct arena *arena)
 {
     if (error == 0)
         return NULL;
@@ -103,6 +111,8 @@ static const char *status_why(int error, const char *root)
         return "its daemon has ended; unmount it: ddbfs umount MOUNTPOINT";
     if (error == ETIMEDOUT)
         return "its daemon does not respond; wait, or unmount it: ddbfs umount MOUNTPOINT";
+    if (error == EPERM)
+        return status_foreign(root, arena);
     if (error == EACCES)
         return "only the user who mounted it may read its control files";
     return error == EBADMSG || error == ENOENT ? "another version of ddbfs made the mount"
@@ -125,7 +135,7 @@ static void status_read_mount(const char *root, struct status_row *row, struct a
     int error = status_read(root, CONTROL_MOUNT, &mount_text, &mount);
     if (!error)
         error = status_read(root, "stats.json", &stats_text, &stats);
-    row->why = status_why(error, root);
+    row->why = status_why(error, root, arena);
     printable_add(&shown, span_text(root), "");
     row->cells[0] = arena_text(arena, buf_span(&shown));
     row->stopped = status_copy_stopped(json_root(&stats), arena);
@@ -179,7 +189,7 @@ int status_command(const struct options *options, int argc, char **argv)
     (void)argv;
     if (argc > 0)
         return app_usage("status takes no path; it lists all mounts", "status");
-    size_t most = mount_table_list(&mounts);
+    size_t most = mount_table_list(false, &mounts);
     struct status_row *rows = arena_array(&arena, most, sizeof *rows);
     for (size_t at = 0; rows && at < mounts.size;) {
         const char *root = mounts.data + at;

@@ -103,14 +103,14 @@ static bool umount_unmount_by_helper(const char *mountpoint)
 static int umount_unmount(const char *mountpoint)
 {
     bool root = geteuid() == 0;
-    uid_t owner;
+    uid_t owner = mount_table_owner(mountpoint);
     if (root ? umount2(mountpoint, UMOUNT_NOFOLLOW) == 0 : umount_unmount_by_helper(mountpoint))
         return EXIT_SUCCESS;
     if (root && errno != EBUSY) {
         fprintf(stderr, "ddbfs: %s: %s\n", mountpoint, strerror(errno));
         return EXIT_FAILURE;
     }
-    if (!root && mount_table_owner(mountpoint, &owner) && owner != getuid()) {
+    if (!root && owner != MOUNT_TABLE_NOBODY && owner != getuid()) {
         fprintf(stderr, "ddbfs: %s was mounted by user %u; only that user or root can unmount it\n",
                 mountpoint, (unsigned)owner);
         return EXIT_FAILURE;

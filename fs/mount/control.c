@@ -185,6 +185,8 @@ static void control_write_mount(const struct mount *mount, struct buf *out)
         json_writer_add_null(&json, "map");
     else
         json_writer_add_text(&json, "map", app->map->file);
+    if (app->map->is_stored)
+        json_writer_add_bool(&json, "map_is_stored", true);
     json_writer_add_string(&json, "started", buf_span(&started));
     json_writer_add_integer(&json, "pid", getpid());
     json_writer_begin_object(&json, "options", JSON_SPACED);

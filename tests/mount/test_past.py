@@ -2,13 +2,15 @@
 
 import json
 import os
+import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 
 import pytest
 
-from harness import load, mounts, snapshots
+from harness import load, mounts, places, snapshots
 
 FIRST, SECOND, THIRD = snapshots.MOMENTS
 SETTINGS = snapshots.SETTINGS
@@ -233,6 +235,48 @@ def test_paths_below_a_mount_and_others_have_sources_of_their_own(mount, ddbfs, 
     ddbfs("diff", past / f"prod/{SETTINGS}", own, env={"DDBFS_SNAPSHOT": old, **NOWHERE}, expect=0)
     refused = ddbfs("diff", past / f"prod/{SETTINGS}", own, env={"DDBFS_SNAPSHOT": file, **NOWHERE}, expect=2)
     assert "is of DDBFS_SNAPSHOT, and another path is of the snapshots in the mount" in refused.stderr
+
+
+@pytest.fixture
+def strange(make_proxy, server, file, home, tmp_path):
+    """A snapshot whose map names a server of its author, a program of a profile of its reader, and a folder."""
+    trap, ran = make_proxy(server), tmp_path / "ran"
+    with open(home.config, "a") as config:
+        config.write(f"\n[profile with-program]\ncredential_process = /bin/touch {ran}\n")
+    own = '"profile": "controller", "region": "us-east-1"'
+    theirs = f'"profile": "with-program", "region": "eu-west-9", "endpoint": "{trap.url}", "snapshots": "{tmp_path / "past"}"'
+    stored = places.DEFAULT_MAP.read_text("utf-8")
+    with sqlite3.connect(file) as database:
+        database.execute("INSERT INTO about VALUES('map', ?)", (stored.replace(own, theirs, 1),))
+    yield file
+    assert not ran.exists() and trap.ops == [], "nothing of the stranger was used"
+
+
+STRANGE = (
+    'ddbfs: warning: "profile" of prod is ignored, because a map that is stored in a snapshot chooses no server and'
+    " no file; pass --map FILE, or --profile, --region and --endpoint-url\n"
+)
+
+
+def test_a_stored_map_chooses_no_server_of_the_present(ddbfs, strange, proxy, mount):
+    """Its settings are ignored, and reported once, wherever anything but the snapshot is read."""
+    own = f"/prod/{SETTINGS}"
+    read = ddbfs("--map", strange, "cat", own, "/prod/shops/cool-store.myshopify.com/API_KEY")
+    assert b'"growth"' in read.stdout and read.stderr == STRANGE
+    assert "GetItem" in proxy.ops or "BatchGetItem" in proxy.ops
+    refused = ddbfs("--map", strange, "ls", "/prod@at", expect=3).stderr
+    assert "no snapshots are known for this environment" in refused
+    past = mount("--snapshot", strange, env=NOWHERE)
+    diff = ddbfs("diff", past / f"prod@at/2026-11-01/{SETTINGS}", own, env={"DDBFS_MAP": None}, expect=1)
+    assert '-  "plan": "starter",' in diff.text and diff.stderr == STRANGE
+    live = mount(map_file=strange)
+    assert plan_of(live / f"prod/{SETTINGS}") == "growth" and live.log().count("is ignored") == 1
+    assert ddbfs("cat", live / f"prod/{SETTINGS}", env={"DDBFS_MAP": None}).stderr == STRANGE
+
+
+def test_a_stored_map_is_that_of_its_snapshot_without_a_warning(ddbfs, strange):
+    read = ddbfs("--snapshot", strange, "cat", f"/prod/{SETTINGS}", env={**NOWHERE, "DDBFS_MAP": None})
+    assert b'"growth"' in read.stdout and read.stderr == ""
 
 
 def test_status_names_the_snapshot(mount, file, ddbfs):
