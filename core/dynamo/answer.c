@@ -389,11 +389,13 @@ static bool answer_read_table(struct answer *answer, const struct read *read, st
                                                                     span_text(read->table)));
 }
 
-/* One object that describes a table, which is stored as it came. */
-static bool answer_read_description(struct answer *answer, struct json root, const char *name)
+/* One object that describes a table, which is stored as it came. It has a STATUS. */
+static bool answer_read_description(struct answer *answer, struct json root, const char *name,
+                                    const char *status)
 {
     answer->description = json_member(root, name);
-    return json_is(answer->description, JSON_OBJECT);
+    return json_is(answer->description, JSON_OBJECT) &&
+           json_is(json_member(answer->description, status), JSON_STRING);
 }
 
 /* An empty position is the end, too. Backups of another table must not pass for this one's. */
@@ -492,11 +494,12 @@ static bool answer_read_content(struct answer *answer, const struct sent_request
     case DYNAMO_LIST_TABLES:
         return answer_read_names(answer, root);
     case DYNAMO_DESCRIBE_TIME_TO_LIVE:
-        return answer_read_description(answer, root, "TimeToLiveDescription");
+        return answer_read_description(answer, root, "TimeToLiveDescription", "TimeToLiveStatus");
     case DYNAMO_LIST_BACKUPS:
         return answer_read_backups(answer, read, root);
     case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
-        return answer_read_description(answer, root, "ContinuousBackupsDescription");
+        return answer_read_description(answer, root, "ContinuousBackupsDescription",
+                                       "ContinuousBackupsStatus");
     case DYNAMO_DESCRIBE_STREAM:
         return answer_read_stream(answer, read, root);
     case DYNAMO_GET_SHARD_ITERATOR:

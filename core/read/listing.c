@@ -280,7 +280,8 @@ static void listing_take_names(void *arg, const struct page *page, const struct 
     for (size_t i = 0; i < page->name_count; i++) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
         struct error why;
-        if (!span_starts(page->names[i], span_text(prefix ? prefix : "")))
+        if (names_check_table(page->names[i], &why) &&
+            !span_starts(page->names[i], span_text(prefix ? prefix : "")))
             continue;
         if (names_write_table(page->names[i], &name, &why))
             entries_add(&listing->entries, buf_span(&name), true);

@@ -26,6 +26,20 @@ static bool table_description_copy(struct arena *arena, struct json value, struc
     return true;
 }
 
+/* Whether VALUE is absent, or of TYPE. Another type must not pass for an absent member: an index
+ * would be missing without an error. */
+static bool table_description_is_optional(struct json value, enum json_type type)
+{
+    return !json_present(value) || json_is(value, JSON_NULL) || json_is(value, type);
+}
+
+/* An optional truth value. */
+static bool table_description_read_flag(struct json value, bool *out)
+{
+    *out = json_is(value, JSON_TRUE);
+    return *out || table_description_is_optional(value, JSON_FALSE);
+}
+
 /* The attribute's type, among the table's AttributeDefinitions. */
 static bool table_description_read_type(struct json definitions, struct span name,
                                         enum value_type *out)
@@ -88,6 +102,8 @@ static bool table_description_read_included(struct arena *arena, struct json own
     struct json array = json_member(json_member(owner, "Projection"), "NonKeyAttributes");
     struct span *names = arena_array(arena, json_count(array), sizeof *names);
     out->included = names;
+    if (!table_description_is_optional(array, JSON_ARRAY))
+        return false;
     if (!names)
         return true;
     for (struct json name = json_first(array); json_present(name); name = json_next(name))
@@ -149,8 +165,10 @@ static bool table_description_read_stream(struct arena *arena, struct json table
                                           struct table_info *info)
 {
     struct json specification = json_member(table, "StreamSpecification");
-    info->stream_enabled = json_is(json_member(specification, "StreamEnabled"), JSON_TRUE);
-    return table_description_read_word(arena, json_member(table, "LatestStreamArn"),
+    return table_description_is_optional(specification, JSON_OBJECT) &&
+           table_description_read_flag(json_member(specification, "StreamEnabled"),
+                                       &info->stream_enabled) &&
+           table_description_read_word(arena, json_member(table, "LatestStreamArn"),
                                        &info->stream_arn) &&
            table_description_read_word(arena, json_member(specification, "StreamViewType"),
                                        &info->stream_view);
@@ -213,6 +231,9 @@ static bool table_description_read_global(struct arena *arena, struct json table
     struct json witnesses = json_member(table, "GlobalTableWitnesses");
     struct replica_info *all =
         arena_array(arena, json_count(replicas) + json_count(witnesses), sizeof *all);
+    if (!table_description_is_optional(replicas, JSON_ARRAY) ||
+        !table_description_is_optional(witnesses, JSON_ARRAY))
+        return false;
     if (!all)
         return true;
     info->replicas = all;
@@ -247,11 +268,13 @@ static bool table_description_read_indexes(struct arena *arena, struct json arra
                                            struct json definitions, bool local,
                                            struct index_info *indexes, size_t *count)
 {
+    if (!table_description_is_optional(array, JSON_ARRAY))
+        return false;
     for (struct json each = json_first(array); json_present(each); each = json_next(each)) {
         struct index_info *index = &indexes[(*count)++];
         index->local = local;
-        index->backfilling = json_is(json_member(each, "Backfilling"), JSON_TRUE);
-        if (!table_description_read_projection(each, &index->projection) ||
+        if (!table_description_read_flag(json_member(each, "Backfilling"), &index->backfilling) ||
+            !table_description_read_projection(each, &index->projection) ||
             !table_description_copy(arena, json_member(each, "IndexName"), &index->name) ||
             !table_description_read_word(arena, json_member(each, "IndexStatus"), &index->status) ||
             !table_description_read_throughputs(each, &index->throughputs) ||
@@ -268,6 +291,8 @@ static bool table_description_read_partition(struct arena *arena, struct json ve
 {
     struct json schema = json_member(vector, "SearchSchema");
     out->partition = span_text("");
+    if (!table_description_is_optional(schema, JSON_ARRAY))
+        return false;
     for (struct json each = json_first(schema); json_present(each); each = json_next(each)) {
         if (!json_string_is(json_member(each, "SearchSchemaElementType"), SPAN_LITERAL("HASH")))
             continue;
@@ -284,12 +309,14 @@ static bool table_description_read_vectors(struct arena *arena, struct json arra
 {
     struct vector_info *vectors = arena_array(arena, json_count(array), sizeof *vectors);
     info->vectors = vectors;
+    if (!table_description_is_optional(array, JSON_ARRAY))
+        return false;
     for (struct json each = json_first(array); vectors && json_present(each);
          each = json_next(each)) {
         struct vector_info *vector = &vectors[info->vector_count++];
         struct json attribute = json_member(each, "VectorAttribute");
-        vector->backfilling = json_is(json_member(each, "Backfilling"), JSON_TRUE);
-        if (!table_description_copy(arena, json_member(each, "IndexName"), &vector->name) ||
+        if (!table_description_read_flag(json_member(each, "Backfilling"), &vector->backfilling) ||
+            !table_description_copy(arena, json_member(each, "IndexName"), &vector->name) ||
             !table_description_copy(arena, json_member(attribute, "AttributeName"),
                                     &vector->attribute) ||
             !json_read_int(json_member(each, "Dimensions"), &vector->dimensions) ||

@@ -262,3 +262,53 @@ def test_a_name_that_no_table_can_have_is_left_out(bare, proxy, boto, things):
         if not all("no table can have that name" in told.stderr for told in (listed, draft)):
             wrong.append((bad, listed.stderr, draft.stderr))
     assert not wrong
+
+
+def test_a_malformed_description_of_a_table_is_an_error(bare, proxy, things):
+    """A member of another type must not pass for an absent one: an index would be missing."""
+    wrong = []
+    for name, bad in (
+        ("GlobalSecondaryIndexes", {"IndexName": "g"}),
+        ("GlobalSecondaryIndexes", 7),
+        ("LocalSecondaryIndexes", "none"),
+        ("VectorIndexes", {}),
+        ("Replicas", "us-east-1"),
+        ("StreamSpecification", []),
+        ("StreamSpecification", {"StreamEnabled": "true"}),
+        ("KeySchema", None),
+        ("ItemCount", "many"),
+    ):
+
+        def change(body, name=name, bad=bad):
+            body["Table"][name] = bad
+
+        proxy.fault("alter", op="DescribeTable", times=1, change=change)
+        result = bare("ls", f"/tables/{things}", expect=None)
+        if result.code != 1 or result.text or "is not DynamoDB's" not in result.stderr:
+            wrong.append((name, bad, result))
+    assert not wrong
+
+
+def test_names_of_tables_that_are_no_texts_are_an_error(ddbfs, proxy):
+    """Also where the environment's prefix selects none of them."""
+    for bad in (7, None, ["x"], {"TableName": "x"}):
+        proxy.heal()
+        proxy.fault("raw", op="ListTables", times=None, body=json.dumps({"TableNames": [bad]}).encode())
+        result = ddbfs("ls", "/prod/tables", expect=1)
+        assert result.text == "" and "no table can have that name" in result.stderr
+
+
+@rows("op, file, body", [
+    ("DescribeTimeToLive", "ttl.json", {"TimeToLiveDescription": {}}),
+    ("DescribeTimeToLive", "ttl.json", {"TimeToLiveDescription": {"TimeToLiveStatus": 7}}),
+    ("DescribeTimeToLive", "ttl.json", {"TimeToLiveDescription": None}),
+    ("ListExports", "exports.json", {"ExportSummaries": {}}),
+    ("ListExports", "exports.json", {"ExportSummaries": [], "NextToken": 7}),
+    ("ListExports", "exports.json", {"ExportSummaries": [7]}),
+    ("ListBackups", "backups.json", {"BackupSummaries": None}),
+    ("ListBackups", "backups.json", {"BackupSummaries": [{}]}),
+])  # fmt: skip
+def test_malformed_facts_of_a_table_are_an_error(bare, proxy, things, op, file, body):
+    proxy.fault("raw", op=op, times=None, body=json.dumps(body).encode())
+    result = bare("cat", f"/tables/{things}/{file}", expect=1)
+    assert result.text == "" and "is not DynamoDB's" in result.stderr

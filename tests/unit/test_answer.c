@@ -309,15 +309,23 @@ static void expiry_and_recovery_are_told_as_they_came(void)
                SPAN_LITERAL("{\"TimeToLiveStatus\" :\"ENABLED\"}"));
     close_scene(&scene);
     scene = scene_of(DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS, 200,
-                     "{\"ContinuousBackupsDescription\":{\"x\":1}}");
+                     "{\"ContinuousBackupsDescription\":{\"ContinuousBackupsStatus\":\"x\"}}");
     CHECK(take(&scene));
-    CHECK_SPAN(json_raw(scene.answer->description), SPAN_LITERAL("{\"x\":1}"));
+    CHECK_SPAN(json_raw(scene.answer->description),
+               SPAN_LITERAL("{\"ContinuousBackupsStatus\":\"x\"}"));
     close_scene(&scene);
-    CHECK_INT(error_of(DYNAMO_DESCRIBE_TIME_TO_LIVE, 200, "{}").kind, ERROR_BAD_ANSWER);
-    CHECK_INT(
-        error_of(DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS, 200, "{\"ContinuousBackupsDescription\":[]}")
-            .kind,
-        ERROR_BAD_ANSWER);
+    static const struct {
+        enum dynamo_op op;
+        const char *body;
+    } bad[] = {
+        {DYNAMO_DESCRIBE_TIME_TO_LIVE, "{}"},
+        {DYNAMO_DESCRIBE_TIME_TO_LIVE, "{\"TimeToLiveDescription\":{}}"},
+        {DYNAMO_DESCRIBE_TIME_TO_LIVE, "{\"TimeToLiveDescription\":{\"TimeToLiveStatus\":7}}"},
+        {DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS, "{\"ContinuousBackupsDescription\":[]}"},
+        {DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS, "{\"ContinuousBackupsDescription\":{\"x\":1}}"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK_INT(error_of(bad[i].op, 200, bad[i].body).kind, ERROR_BAD_ANSWER);
 }
 
 static void backups_are_listed(void)
