@@ -449,6 +449,11 @@ bool sql_connection_has_one_reader(const struct sql_connection *connection)
     return connection->opens == 1 && connection->filters == 1 && !connection->is_recursive;
 }
 
+bool sql_connection_is_recursive(const struct sql_connection *connection)
+{
+    return connection->is_recursive;
+}
+
 bool sql_connection_is_volatile(const struct sql_connection *connection)
 {
     return connection->is_volatile;

@@ -40,6 +40,8 @@ struct span sql_connection_column_name(const struct sql_connection *connection, 
 
 /* Whether one reader begins once, so that its rows need not be stored. */
 bool sql_connection_has_one_reader(const struct sql_connection *connection);
+/* Whether it is recursive: its own rows may lead to further lookups. */
+bool sql_connection_is_recursive(const struct sql_connection *connection);
 /* Whether it calls a function that may return another value in the next pass. */
 bool sql_connection_is_volatile(const struct sql_connection *connection);
 

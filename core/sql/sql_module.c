@@ -202,7 +202,7 @@ static void sql_module_note_values(struct sql_module *module, sqlite3_index_info
         CLEAN_UP(buf_clean_up) struct buf text = {0};
         choice->is_known = false;
         buf_printf(&text, "{%s}", of->name);
-        value->type = of->is_number ? SQL_INTEGER : SQL_TEXT;
+        value->type = of->is_number ? SQL_INTEGER : of->is_binary ? SQL_BLOB : SQL_TEXT;
         value->bytes = arena_copy(&module->arena, buf_span(&text));
     }
 }

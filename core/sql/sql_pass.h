@@ -31,6 +31,7 @@ struct sql_choice {
     const bool *needs_ids;  /* *NEEDS_IDS: SQLite identifies rows; borrowed */
     uint64_t lookups;       /* that readers began, each once */
     const struct place *at; /* of a dry pass: of the first one; the reads' */
+    bool follows; /* likewise: another choice began before, whose rows its values may be */
 };
 
 struct sql_reads_options {
@@ -51,16 +52,18 @@ struct sql_reads {
     size_t reading_queries; /* of READING, those that are no items by keys */
     struct list gathering;  /* their items are read by keys, or wait for other queries */
     struct sql_gather gather;
-    size_t most_wanted;          /* the wanted lookups that end a pass */
-    bool streams;                /* pages are requested at once, and dropped behind the reader */
-    bool is_dry;                 /* nothing is requested: every lookup seems empty */
-    bool is_full;                /* the pass must end: MOST_WANTED, or UNORDERED */
-    bool repeats;                /* a stream would have to begin again */
-    struct sql_table *unordered; /* its rows came in another order than that of its columns */
-    uint64_t began;              /* lookups that readers began, of this pass */
-    uint64_t stored;             /* bytes of rows */
-    uint64_t others;             /* bytes that SQLite takes, as the owner states them */
-    struct dict ids;             /* of items, by their keys */
+    size_t most_wanted;             /* the wanted lookups that end a pass */
+    bool streams;                   /* pages are requested at once, and dropped behind the reader */
+    bool is_dry;                    /* nothing is requested: every lookup seems empty */
+    const struct sql_choice *first; /* of a dry pass: that began first; */
+    bool has_others;                /* and another began, too */
+    bool is_full;                   /* the pass must end: MOST_WANTED, or UNORDERED */
+    bool repeats;                   /* a stream would have to begin again */
+    struct sql_table *unordered;    /* its rows came in another order than that of its columns */
+    uint64_t began;                 /* lookups that readers began, of this pass */
+    uint64_t stored;                /* bytes of rows */
+    uint64_t others;                /* bytes that SQLite takes, as the owner states them */
+    struct dict ids;                /* of items, by their keys */
     struct arena id_arena;
     int64_t last_id;
     struct sql_row row; /* for the item in hand */

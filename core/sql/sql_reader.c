@@ -72,6 +72,14 @@ bool sql_reader_next(struct sql_reader *reader, struct error *err)
     return true;
 }
 
+/* In a dry pass no row is there, so that values of rows seem to be NULL or constants. */
+static void sql_reader_note_order(struct sql_reads *reads, struct sql_choice *choice)
+{
+    reads->first = reads->first ? reads->first : choice;
+    reads->has_others = reads->has_others || choice != reads->first;
+    choice->follows = choice->follows || reads->has_others;
+}
+
 bool sql_reader_begin(struct sql_reader *reader, struct sql_reads *reads, struct sql_choice *choice,
                       const struct sql_lookup *lookups, size_t count, struct error *err)
 {
@@ -105,6 +113,8 @@ bool sql_reader_begin(struct sql_reader *reader, struct sql_reads *reads, struct
         return false;
     }
     reads->began += count > 0;
+    if (reads->is_dry)
+        sql_reader_note_order(reads, choice);
     return sql_reader_next(reader, err);
 }
 

@@ -360,17 +360,28 @@ static bool sql_begins_with_environment(const struct sql_statement *statement, s
     return false;
 }
 
+/* Whether the statement may have written NAME as one name: a dot in it needs quotes. */
+static bool sql_statement_may_name(const struct sql_statement *statement, struct span name)
+{
+    return !memchr(name.data, '.', name.size) ||
+           sql_table_is_quoted(name, span_of(statement->text, statement->size));
+}
+
 /* Adds the table that SQLite calls NAME: SCHEMA.TABLE, TABLE.INDEX or a table of the account, which
- * may have dots in its name. */
+ * may have dots in its name. Another meaning than the written one would cost requests. */
 static bool sql_statement_add_table(struct sql_statement *statement, struct span name,
                                     struct error *err)
 {
     struct error why = {0};
     struct span main = SPAN_LITERAL("main");
+    bool is_one = sql_statement_may_name(statement, name);
     for (size_t i = name.size; i-- > 1;) {
         struct span schema = span_of(name.data, i), table = span_from(name, i + (i < name.size));
         bool added;
-        if (name.data[i] != '.' || table.size == 0 || sql_statement_has(statement, schema, table))
+        if (name.data[i] != '.' || table.size == 0 || is_one ||
+            !sql_statement_may_name(statement, schema) ||
+            !sql_statement_may_name(statement, table) ||
+            sql_statement_has(statement, schema, table))
             continue;
         if (!sql_statement_add_pair(statement, schema, table, &added, &why)) {
             *err = why;
@@ -379,7 +390,7 @@ static bool sql_statement_add_table(struct sql_statement *statement, struct span
         if (added)
             return true;
     }
-    if (!sql_statement_has(statement, main, name) &&
+    if (is_one && !sql_statement_has(statement, main, name) &&
         !sql_begins_with_environment(statement, name)) {
         struct error other;
         struct place *place = sql_resolve_named(statement, name, &other);
@@ -745,8 +756,7 @@ static bool sql_explain_example(struct sql_choice *choice, struct sql_step *step
     size_t count = 0;
     if (!sql_access_bind(choice->access, choice->values, &arena, &lookups, &count, err))
         return false;
-    step->per_row = !choice->is_known;
-    step->lookups = choice->is_known ? count : 0;
+    step->lookups = count;
     if (count == 0 || step->is_scan)
         return true;
     *out = sql_table_find(choice->table, &lookups[0], 0, err);
@@ -764,9 +774,12 @@ static bool sql_explain_choice(void *arg, struct sql_choice *choice, const char 
                             .directory = choice->table->place,
                             .is_scan = kind == SQL_ACCESS_SCAN,
                             .lookups = choice->lookups};
-    bool needs_example = choice->lookups == 0 && kind != SQL_ACCESS_NONE;
+    bool may_repeat =
+        choice->follows || sql_connection_is_recursive(explaining->statement->connection);
+    step.per_row = kind != SQL_ACCESS_NONE && !choice->is_known && (may_repeat || !choice->lookups);
+    bool needs_example = kind != SQL_ACCESS_NONE && (step.per_row || choice->lookups == 0);
     bool ok = !needs_example || sql_explain_example(choice, &step, &example, explaining->err);
-    if (example)
+    if (needs_example)
         step.place = example;
     ok = ok && explaining->fn(explaining->arg, &step);
     place_destroy(example);

@@ -52,10 +52,11 @@ struct sql_step {
     const char *table;         /* as in the statement: "prod.jobs" */
     const char *alias;         /* "" without one */
     const struct place *place; /* of one of its lookups; its plan has the Reads and the cost. NULL:
-                                * no row can match, or the table is scanned */
+                                * no row can match, the table is scanned, or with PER_ROW: no
+                                * lookup is known */
     const struct place *directory; /* of the table */
     bool is_scan;
-    uint64_t lookups; /* known number of lookups like PLACE; 0: see PER_ROW */
+    uint64_t lookups; /* known number of lookups like PLACE; with PER_ROW: for each value */
     bool per_row;     /* they are repeated for each value that other steps find */
 };
 /* Sends nothing. The steps are borrowed for the time of the call. False with ERR filled, or if FN

@@ -353,8 +353,13 @@ static bool sql_table_is_known(const struct sql_table *table, const char *attrib
 bool sql_table_is_quoted(struct span name, struct span text)
 {
     CLEAN_UP(buf_clean_up) struct buf quoted = {0};
-    buf_printf(&quoted, "\"%.*s\"", (int)name.size, name.data);
-    return memmem(text.data, text.size, buf_text(&quoted), quoted.size);
+    for (const char *quote = "\"`"; *quote; quote++) {
+        buf_truncate(&quoted, 0);
+        buf_printf(&quoted, "%c%.*s%c", *quote, (int)name.size, name.data, *quote);
+        if (memmem(text.data, text.size, buf_text(&quoted), quoted.size))
+            return true;
+    }
+    return false;
 }
 
 static void sql_table_warn_column(const struct sql_table *table, size_t i, struct span statement,

@@ -42,7 +42,7 @@ static void sql_explain_add_cost(struct sql_explanation *explanation, const stru
     const struct plan *plan = step->place ? place_plan(step->place, NULL) : NULL;
     struct cost scan = sql_explain_scan_cost(explanation->tree);
     const struct cost *cost = step->is_scan ? &scan : plan ? &plan->cost : NULL;
-    if (!cost || step->directory->is_snapshot)
+    if ((!cost && !step->per_row) || step->directory->is_snapshot)
         return;
     explanation->price =
         step->directory->environment ? step->directory->environment->price : MAP_PRICE;
@@ -81,7 +81,8 @@ static bool sql_explain_write_reads(const struct tree *tree, const struct sql_st
     if (step->place)
         return explain_write_reads(tree, step->place, words, command, err);
     if (!step->is_scan) {
-        buf_add_text(words, "nothing: no row can match");
+        buf_add_text(words, step->per_row ? "by keys that depend on rows of other steps"
+                                          : "nothing: no row can match");
         return !words->failed || error_no_memory(err);
     }
     char *name = place_table_name(step->directory);
