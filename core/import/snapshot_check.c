@@ -12,6 +12,7 @@ struct snapshot_check {
     const struct snapshot_check_options *options;
     struct database *database;
     struct error *err;
+    bool is_recording; /* its tables have the columns and the index of the table's own key */
     /* Of the table under way. */
     const char *table;
     int64_t number;
@@ -77,11 +78,10 @@ static bool snapshot_check_write_responses(struct snapshot_check *check, struct 
 static bool snapshot_check_kind(struct snapshot_check *check)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    bool is_recording;
-    if (!schema_find_kind(check->database, &is_recording, check->err))
+    if (!schema_find_kind(check->database, &check->is_recording, check->err))
         return false;
     buf_add_text(&text, "the pages of the database are intact, and it is ");
-    if (!is_recording)
+    if (!check->is_recording)
         buf_add_text(&text, "a snapshot");
     else if (!snapshot_check_write_responses(check, &text))
         return false;
@@ -136,7 +136,8 @@ static bool snapshot_check_indexes(struct snapshot_check *check, bool *has_items
         return false;
     if (!*has_items)
         snapshot_check_add_fault(check, "the table of its items is missing");
-    for (size_t i = 0; *has_items && i <= check->info->index_count; i++) {
+    size_t count = check->is_recording ? 1 : check->info->index_count + 1;
+    for (size_t i = 0; *has_items && i < count; i++) {
         snprintf(name, sizeof name, i == 0 ? "items_%" PRId64 "_key" : "items_%" PRId64 "_by_%zu",
                  check->number, i);
         if (!snapshot_check_has(check, "index", name, &has_index))
@@ -300,8 +301,11 @@ static bool snapshot_check_description(struct snapshot_check *check, struct json
         snapshot_check_add_fault(check, "the description of the table is not valid");
         return !check->arena.failed || error_no_memory(check->err);
     }
-    return (schema_find_columns(check->info, &check->arena, &check->columns) &&
-            item_row_init(&check->row, &check->columns, &check->arena)) ||
+    if (!schema_find_columns(check->info, &check->arena, &check->columns))
+        return error_no_memory(check->err);
+    if (check->is_recording)
+        check->columns.count = check->columns.own_count;
+    return item_row_init(&check->row, &check->columns, &check->arena) ||
            error_no_memory(check->err);
 }
 

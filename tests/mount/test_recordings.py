@@ -55,6 +55,19 @@ def test_commands_continue_a_recording(ddbfs, tmp_path):
     assert rows_of(file, "SELECT run, path FROM responses") == [(1, SETTINGS), (2, f"/{SHOP}")]
 
 
+def test_a_recording_with_a_description_that_came_later_is_sound(ddbfs, tmp_path):
+    """The second command stores the description of a table whose items the first one stored. Its indexes are of the service."""
+    file = tmp_path / "incident.ddb"
+    ddbfs("cat", "--record", file, f"/{JOBS}/all@csv")
+    ddbfs("cat", "--record", file, "/prod/tables/prod-EcomIndexerJobsTable/schema.json")
+    assert "IndexName" in rows_of(file, "SELECT description FROM tables")[0][0]
+    assert "prod-EcomIndexerJobsTable: 40 versions of items are valid" in ddbfs("check", file).text
+    with sqlite3.connect(file) as database:
+        database.executescript("UPDATE items_1 SET k1 = 'x' WHERE rowid = 1; UPDATE keys SET type = 'N'")
+    refused = ddbfs("check", file, expect=1).text
+    assert "row 1: a key column differs" in refused and "the table keys differs" in refused
+
+
 def test_only_a_recording_or_a_new_file_is_written(ddbfs, tmp_path):
     other = tmp_path / "other.db"
     sqlite3.connect(other).execute("CREATE TABLE t(a)").close()
