@@ -90,12 +90,33 @@ static void database_add_word(const char *file, struct error *err)
     error_add(err, "%s", buf_text(&word));
 }
 
+/* Whether the opened file has lost its name: SQLite then reports a file that cannot be written, or
+ * an error of its input or output. */
+static bool database_has_moved(sqlite3 *handle)
+{
+    int moved = 0;
+    return handle && !sqlite3_db_readonly(handle, "main") &&
+           sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
+           moved;
+}
+
+static bool database_refuse_moved(const char *file, struct error *err)
+{
+    return error_set(err, ERROR_REPLACED,
+                     "%s was removed or replaced by another program while it was written to, so "
+                     "that this change is lost; run the command again",
+                     file);
+}
+
 /* Fills ERR for the failure CODE of HANDLE. Returns false. */
 static bool database_refuse(sqlite3 *handle, const char *file, int code, struct error *err)
 {
     int kind = code & 0xff;
     if (kind == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM)
         return error_no_memory(err);
+    if ((kind == SQLITE_IOERR || kind == SQLITE_READONLY || kind == SQLITE_CANTOPEN) &&
+        database_has_moved(handle))
+        return database_refuse_moved(file, err);
     if (kind == SQLITE_IOERR)
         return database_set_io_error(handle, file, err);
     for (size_t i = 0; i < sizeof database_faults / sizeof database_faults[0]; i++)
@@ -359,6 +380,11 @@ bool database_set_file(struct database *database, const char *shown, struct erro
     free(database->file);
     database->file = copy;
     return true;
+}
+
+bool database_check_place(struct database *database, struct error *err)
+{
+    return !database_has_moved(database->handle) || database_refuse_moved(database->file, err);
 }
 
 bool database_run(struct database *database, const char *sql, struct error *err)

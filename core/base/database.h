@@ -51,6 +51,10 @@ void database_close(struct database *database);
 const char *database_file(const struct database *database);
 bool database_set_file(struct database *database, const char *shown, struct error *err);
 
+/* Whether FILE is still the file that was opened. False with ERR filled: another program removed or
+ * replaced it, and work that was committed is lost. */
+bool database_check_place(struct database *database, struct error *err);
+
 /* Runs statements without parameters, up to the first that fails; rows are dropped. */
 bool database_run(struct database *database, const char *sql, struct error *err);
 

@@ -637,6 +637,7 @@ static bool import_prepare(struct import_run *run)
         return false;
     const struct snapshot_writer_options writer = {.file = options->file,
                                                    .onto = options->onto,
+                                                   .replaces = options->replaces,
                                                    .watch = import_run_proceeds,
                                                    .watch_arg = run};
     run->writer = snapshot_writer_new(&writer, run->err);

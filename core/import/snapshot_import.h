@@ -24,7 +24,8 @@ struct import_progress {
 
 struct import_options {
     const char *file;
-    bool onto; /* FILE exists, and is extended */
+    bool onto;     /* FILE exists, and is extended */
+    bool replaces; /* without ONTO: FILE may be replaced */
     struct import_source *sources;
     size_t source_count;
     const char *table; /* the name in FILE; NULL: that of the sources, or of the description */

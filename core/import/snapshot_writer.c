@@ -1,17 +1,18 @@
 #include "core/import/snapshot_writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "core/import/new_file.h"
+
 struct snapshot_writer {
-    char *file;      /* owned: the name of the result */
-    char *temporary; /* owned: the new file until it is complete; NULL: an existing file is extended
-                      */
+    char *file;                            /* owned: the name of the result */
+    bool onto;                             /* FILE is extended */
+    bool replaces;                         /* NEW may replace FILE */
+    struct new_file new;                   /* without ONTO */
     struct database *database;             /* owned */
     struct statement *insert, *find, *end; /* owned: of the table that is being written */
 };
@@ -27,42 +28,6 @@ static const char new_file_settings[] =
 static const char old_file_settings[] =
     "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA temp_store = FILE;"
     "BEGIN IMMEDIATE;";
-
-/* The folder of FILE, with a slash at its end; empty for the current one. */
-static int snapshot_writer_folder_size(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return slash ? (int)(slash - file) + 1 : 0;
-}
-
-static bool snapshot_writer_refuse(const char *file, struct error *err)
-{
-    int number = errno;
-    enum error_kind kind = number == ENOSPC || number == EDQUOT  ? ERROR_NO_SPACE
-                           : number == EACCES || number == EROFS ? ERROR_DENIED
-                                                                 : ERROR_INVALID;
-    return error_set(err, kind, "%s can't be written: %s", file, strerror(number));
-}
-
-/* A hidden file beside the result, which readers of the folder leave out. */
-static bool snapshot_writer_make_temporary(struct snapshot_writer *writer, struct error *err)
-{
-    const char *file = writer->file;
-    int folder = snapshot_writer_folder_size(file);
-    if (asprintf(&writer->temporary, "%.*s.%s.XXXXXX", folder, file, file + folder) < 0) {
-        writer->temporary = NULL;
-        return error_no_memory(err);
-    }
-    int fd = mkostemp(writer->temporary, O_CLOEXEC);
-    if (fd >= 0) {
-        close(fd);
-        return true;
-    }
-    snapshot_writer_refuse(file, err);
-    free(writer->temporary);
-    writer->temporary = NULL;
-    return false;
-}
 
 /* A recording is evidence: it holds responses of the service alone. */
 static bool snapshot_writer_check_kind(struct snapshot_writer *writer, struct error *err)
@@ -81,10 +46,12 @@ static bool snapshot_writer_open(struct snapshot_writer *writer,
     writer->file = strdup(options->file);
     if (!writer->file)
         return error_no_memory(err);
-    if (!options->onto && !snapshot_writer_make_temporary(writer, err))
+    writer->onto = options->onto;
+    writer->replaces = options->replaces;
+    if (!options->onto && !new_file_create(&writer->new, writer->file, err))
         return false;
     writer->database = options->onto ? database_open(writer->file, DATABASE_WRITE, err)
-                                     : database_open(writer->temporary, DATABASE_CREATE, err);
+                                     : database_open(writer->new.name, DATABASE_CREATE, err);
     if (!writer->database || !database_set_file(writer->database, writer->file, err))
         return false;
     database_watch(writer->database, options->watch, options->watch_arg);
@@ -123,62 +90,53 @@ void snapshot_writer_destroy(struct snapshot_writer *writer)
         return;
     snapshot_writer_end_statements(writer);
     database_close(writer->database);
-    if (writer->temporary)
-        unlink(writer->temporary);
-    free(writer->temporary);
+    if (!writer->onto)
+        new_file_clean_up(&writer->new);
     free(writer->file);
     free(writer);
 }
 
-/* Writes FILE, or a folder, to the disk. */
-static bool snapshot_writer_sync(const char *file, int flags, struct error *err)
-{
-    int fd = open(file, flags | O_CLOEXEC);
-    bool ok = fd >= 0 && fsync(fd) == 0;
-    if (!ok)
-        snapshot_writer_refuse(file, err);
-    if (fd >= 0)
-        close(fd);
-    return ok;
-}
-
 /* SQLite would restore the new file from the journal that a killed writer of the old one left. So
- * the old file is restored first: it stays intact if it is not replaced after all. */
-static bool snapshot_writer_drop_journal(const char *file, struct error *err)
+ * the old file is restored first: it stays intact if it is not replaced after all. OLD keeps other
+ * writers out until the file is replaced; NULL: it is missing, or no database. */
+static bool snapshot_writer_drop_journal(const struct snapshot_writer *writer,
+                                         struct database **old, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf journal = {0};
-    struct error ignored;
-    buf_printf(&journal, "%s-journal", file);
+    struct error why = {0};
+    buf_printf(&journal, "%s-journal", writer->file);
     if (journal.failed)
         return error_no_memory(err);
-    if (access(buf_text(&journal), F_OK) == 0)
-        database_close(database_open(file, DATABASE_WRITE, &ignored));
+    if (access(writer->file, F_OK) == 0) {
+        if (!writer->replaces)
+            return true; /* the file is not replaced, and the journal is its own */
+        *old = database_open(writer->file, DATABASE_WRITE, &why);
+        if (*old)
+            database_run(*old, "BEGIN IMMEDIATE", &why);
+        if (why.kind == ERROR_TIMED_OUT || why.kind == ERROR_NO_MEMORY) {
+            if (err)
+                *err = why;
+            return false;
+        }
+    }
     return unlink(buf_text(&journal)) == 0 || errno == ENOENT ||
-           snapshot_writer_refuse(buf_text(&journal), err);
+           new_file_refuse(buf_text(&journal), err);
 }
 
 bool snapshot_writer_commit(struct snapshot_writer *writer, struct error *err)
 {
-    CLEAN_UP(buf_clean_up) struct buf folder = {0};
+    struct database *old = NULL;
     snapshot_writer_end_statements(writer);
-    buf_printf(&folder, "%.*s.", snapshot_writer_folder_size(writer->file), writer->file);
-    if (folder.failed)
-        return error_no_memory(err);
     if (!database_run(writer->database, "COMMIT", err))
         return false;
-    if (!writer->temporary)
-        return true;
+    if (writer->onto)
+        return database_check_place(writer->database, err);
     database_close(writer->database);
     writer->database = NULL;
-    if (!snapshot_writer_sync(writer->temporary, O_RDONLY, err))
-        return false;
-    if (!snapshot_writer_drop_journal(writer->file, err))
-        return false;
-    if (rename(writer->temporary, writer->file) != 0)
-        return snapshot_writer_refuse(writer->file, err);
-    free(writer->temporary);
-    writer->temporary = NULL;
-    return snapshot_writer_sync(buf_text(&folder), O_RDONLY | O_DIRECTORY, err);
+    bool ok = snapshot_writer_drop_journal(writer, &old, err) &&
+              new_file_publish(&writer->new, writer->replaces, err);
+    database_close(old);
+    return ok;
 }
 
 bool snapshot_writer_set_fact(struct snapshot_writer *writer, const char *name, struct span value,

@@ -13,7 +13,8 @@ typedef bool snapshot_writer_watch_fn(void *arg);
 
 struct snapshot_writer_options {
     const char *file;
-    bool onto; /* FILE exists, and is extended */
+    bool onto;     /* FILE exists, and is extended */
+    bool replaces; /* a new file may replace FILE */
     snapshot_writer_watch_fn *watch;
     void *watch_arg;
 };
@@ -24,7 +25,7 @@ struct snapshot_writer *snapshot_writer_new(const struct snapshot_writer_options
 /* Undoes all work that was not committed. NULL is fine. */
 void snapshot_writer_destroy(struct snapshot_writer *writer);
 
-/* Makes the work permanent. A new file replaces an older one of the same name. False with ERR
+/* Makes the work permanent. Without REPLACES, a file that exists by now is an error. False with ERR
  * filled: the file is as it was before. If only its folder can't be written to the disk, the file
  * is complete, and may be lost when the machine stops. */
 bool snapshot_writer_commit(struct snapshot_writer *writer, struct error *err);

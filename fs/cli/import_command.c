@@ -36,7 +36,7 @@ struct import_command {
 /* The signal that ends the import; 0: none. */
 static volatile sig_atomic_t import_signal;
 
-static const int import_signals[] = {SIGINT, SIGTERM, SIGHUP};
+static const int import_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { IMPORT_SIGNALS = sizeof import_signals / sizeof import_signals[0] };
 
 static void import_note_signal(int number)
@@ -316,6 +316,7 @@ static bool import_run_command(struct import_command *import, struct error *err)
     struct import_options how = {
         .file = import->file,
         .onto = options->onto != NULL,
+        .replaces = options->yes,
         .sources = import->sources,
         .source_count = import->source_count,
         .table = options->table,

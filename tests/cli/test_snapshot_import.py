@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import os
+import pathlib
 import random
 import re
 import resource
@@ -16,7 +17,7 @@ import time
 
 import pytest
 
-from harness import exports, load, places, tables, terminal
+from harness import exports, load, places, preloads, tables, terminal
 from harness.rows import rows
 
 KEYS = ["--keys", "id:S", "--table", "Notes"]
@@ -476,7 +477,7 @@ def test_map_has_the_keys(importer):
 
 
 @rows("words", [[*KEYS, "-", "x.ddb"], [*KEYS, "--onto", "old.ddb", "-"]], ids=["new", "onto"])
-@rows("number", [signal.SIGINT, signal.SIGTERM])
+@rows("number", [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT])
 def test_signal_leaves_the_file_as_it_was(importer, words, number):
     importer("--yes", "--keys", "id:S", "--table", "Old", importer.write("lines", [{"id": {"S": "a"}}]), "old.ddb")
     before = importer.files()
@@ -489,6 +490,89 @@ def test_signal_leaves_the_file_as_it_was(importer, words, number):
     assert process.returncode == -number
     assert f"the import was interrupted; {'x' if '-' == words[-2] else 'old'}.ddb is as it was before" in message.decode()
     assert importer.files() == before
+
+
+def temporary_files(importer):
+    return sorted(path.name for path in importer.folder.glob(".*.ddb.import-??????"))
+
+
+def start_import(importer, name, env=None):
+    """An import whose temporary file exists, and that waits for its items."""
+    before = len(temporary_files(importer))
+    process = importer.start(*KEYS, "-", name, env=env)
+    wait_until(lambda: len(temporary_files(importer)) > before)
+    return process
+
+
+def finish_import(process, item):
+    _, message = process.communicate(json.dumps(item).encode())
+    return process.returncode, message.decode()
+
+
+@pytest.mark.parametrize("has_flags", [True, False], ids=["flags", "no flags"])
+def test_two_imports_to_one_new_name(importer, has_flags):
+    """The later one fails, also on a file system without RENAME_NOREPLACE."""
+    env = None if has_flags else preloads.preload(importer.folder, "no_rename_flags")
+    first, second = start_import(importer, "x.ddb", env), start_import(importer, "x.ddb", env)
+    assert finish_import(second, note("second")) == (0, "")
+    status, message = finish_import(first, note("first"))
+    assert status == 1 and "x.ddb was made by another program meanwhile, and was not changed" in message
+    assert importer.items("x.ddb") == [note("second")] and temporary_files(importer) == []
+
+
+def test_file_of_a_killed_import_is_removed_by_the_next_one(importer):
+    killed, other = start_import(importer, "x.ddb"), start_import(importer, "y.ddb")
+    killed.kill()
+    killed.communicate()
+    assert len(temporary_files(importer)) == 2
+    importer(*KEYS, importer.write("notes", NOTES), "z.ddb")
+    assert [name[:6] for name in temporary_files(importer)] == [".y.ddb"]
+    assert finish_import(other, note("other")) == (0, "")
+    assert importer.items("y.ddb") == [note("other")] and temporary_files(importer) == []
+
+
+def test_replaced_file_has_no_other_writer(importer, base):
+    """An import that would replace the file waits for the end of --onto, and fails after five seconds."""
+    lines = importer.write("notes", NOTES)
+    process = importer.start(*KEYS, "--onto", base, "-")
+    process.stdin.write(json.dumps(note("a")).encode() + b"\n")
+    process.stdin.flush()
+    wait_until((importer.folder / f"{base}-journal").exists)
+    assert f"{base} is in use: another program reads or writes it" in importer(*KEYS, "--yes", lines, base, expect=1)
+    assert finish_import(process, note("b")) == (0, "")
+    assert importer.read(base, "SELECT count(*) FROM Notes") == [(2,)]
+
+
+@rows("take_away", [
+    lambda file: file.unlink(), lambda file: shutil.copy(file, f"{file}.new") and os.rename(f"{file}.new", file),
+], ids=["removed", "replaced"])  # fmt: skip
+@rows("is_early", [True, False])
+def test_file_that_is_replaced_while_it_is_extended(importer, take_away, is_early):
+    lines = importer.write("lines", [note("old")])
+    importer("--yes", "--keys", "id:S", "--table", "Old", lines, "old.ddb")
+    file = importer.folder / "old.ddb"
+    with sqlite3.connect(file, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        process = importer.start(*KEYS, "--onto", "old.ddb", "-")
+        process.stdin.write(json.dumps(note("a")).encode() + b"\n")
+        process.stdin.flush()
+        if is_early:
+            wait_until(lambda: opens(process, file))
+            take_away(file)
+        other.execute("ROLLBACK")
+    other.close()
+    if not is_early:
+        wait_until((importer.folder / "old.ddb-journal").exists)
+        take_away(file)
+    status, message = finish_import(process, note("b"))
+    assert status == 1 and "old.ddb was removed or replaced by another program while it was written" in message, message
+    assert not file.exists() or importer.read("old.ddb", "SELECT name FROM tables") == [("Old",)]
+
+
+def opens(process, file):
+    """Whether PROCESS has FILE open."""
+    folder = pathlib.Path(f"/proc/{process.pid}/fd")
+    return str(file) in [os.readlink(each) for each in folder.iterdir() if each.is_symlink()]
 
 
 def kill_import_onto(importer, base):

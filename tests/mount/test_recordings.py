@@ -6,6 +6,7 @@ import json
 import os
 import re
 import pathlib
+import shutil
 import signal
 import sqlite3
 import stat
@@ -14,6 +15,7 @@ import subprocess
 import pytest
 
 from harness import mounts, places, runner
+from harness.rows import rows
 
 SHOP = "prod/shops/cool-store.myshopify.com"
 SETTINGS = f"/{SHOP}/SETTINGS"
@@ -158,6 +160,24 @@ def test_a_full_disk_stops_the_recording_and_no_reader(mount, small_disk):
     (small_disk / "ballast").unlink()
     assert (SETTINGS,) in rows_of(file, "SELECT path FROM responses")
     assert rows_of(file, "PRAGMA quick_check") == [("ok",)]
+
+
+@rows("replaces", [False, True])
+def test_a_recording_without_its_file_stops(mount, tmp_path, replaces):
+    file = tmp_path / f"incident-{replaces}.ddb"
+    live = mount("--record", file)
+    live.exit_code = 1
+    mounts.wait_until(lambda: live.stats()["recording"]["responses"] > 0, "the first response")
+    if replaces:
+        shutil.copy(file, tmp_path / "other.ddb")
+        os.rename(tmp_path / "other.ddb", file)
+    else:
+        file.unlink()
+    (live / f"{SHOP}/SETTINGS").read_bytes()
+    told = mounts.wait_until(lambda: live.stats()["recording"]["stopped"], "the failure")
+    assert f"{file} was removed or replaced by another program while it was written to" in told
+    assert (live / f"{SHOP}/API_KEY").read_bytes()
+    live.unmount()
 
 
 def test_readers_do_not_wait_for_the_file(mount, tmp_path):

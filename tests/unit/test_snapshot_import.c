@@ -42,6 +42,7 @@ static bool run_import(struct trial *trial, const char *table, bool onto, struct
     struct import_source source = {.stream = input_open("items", err)};
     const struct import_options options = {.file = "x.ddb",
                                            .onto = onto,
+                                           .replaces = true,
                                            .sources = &source,
                                            .source_count = 1,
                                            .table = table,
