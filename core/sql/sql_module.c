@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/ascii.h"
+#include "core/item/decimal_sum.h"
 #include "core/item/value.h"
 
 enum {
@@ -595,6 +596,164 @@ static void sql_module_contains(sqlite3_context *context, int argc, sqlite3_valu
         sqlite3_result_error_code(context, sql_module_fault(module, &err));
 }
 
+/* Sums. */
+
+/* The state of sum(), total(), avg() and decimal_sum(). A window also takes values out. */
+struct sql_sum {
+    struct decimal_sum sum;
+    int64_t count;             /* of the values that are not NULL */
+    int64_t reals;             /* of these, those that are no INTEGER in SQLite */
+    int64_t others;            /* those that are no number */
+    int64_t highs, lows, nans; /* infinite REALs, and REALs that are no number */
+};
+
+static void sql_sum_take_infinite(struct sql_sum *sum, double real, int sign)
+{
+    sum->nans += isnan(real) ? sign : 0;
+    sum->highs += !isnan(real) && real > 0 ? sign : 0;
+    sum->lows += real < 0 ? sign : 0;
+}
+
+/* A text counts as the number that it is, with all digits; any other text as SQLite takes it. */
+static void sql_sum_take(struct sql_sum *sum, sqlite3_value *from, int sign)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct sql_value value = sql_module_read_value(from);
+    bool is_number = value.type == SQL_INTEGER || value.type == SQL_REAL ||
+                     (value.type == SQL_TEXT && number_is(value.bytes));
+    if (value.type == SQL_NULL)
+        return;
+    if (is_number && (value.type != SQL_REAL || isfinite(value.real)))
+        sql_value_write_number(&value, &text);
+    bool added = text.size > 0 && decimal_sum_add(&sum->sum, buf_span(&text), sign);
+    sum->count += sign;
+    sum->others += is_number ? 0 : sign;
+    sum->reals += sqlite3_value_numeric_type(from) != SQLITE_INTEGER ? sign : 0;
+    value = (struct sql_value){.type = SQL_REAL, .real = added ? 0 : sqlite3_value_double(from)};
+    if (added || value.real == 0)
+        return;
+    buf_truncate(&text, 0);
+    if (isfinite(value.real))
+        sql_value_write_number(&value, &text);
+    if (!isfinite(value.real) || !decimal_sum_add(&sum->sum, buf_span(&text), sign))
+        sql_sum_take_infinite(sum, value.real, sign);
+}
+
+static void sql_sum_step(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    struct sql_sum *sum = sqlite3_aggregate_context(context, sizeof *sum);
+    (void)argc;
+    if (sum)
+        sql_sum_take(sum, argv[0], 1);
+    else
+        sqlite3_result_error_nomem(context);
+}
+
+static void sql_sum_invert(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    struct sql_sum *sum = sqlite3_aggregate_context(context, sizeof *sum);
+    (void)argc;
+    if (sum)
+        sql_sum_take(sum, argv[0], -1);
+}
+
+/* The REAL that is nearest to the exact sum, or to the exact mean. NaN: SQLite's NULL. */
+static double sql_sum_real(const struct sql_sum *sum, bool is_mean)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct decimal_sum copy = sum->sum;
+    if (sum->nans > 0 || (sum->highs > 0 && sum->lows > 0))
+        return NAN;
+    if (sum->highs > 0 || sum->lows > 0)
+        return sum->highs > 0 ? INFINITY : -INFINITY;
+    if (is_mean)
+        decimal_sum_divide(&copy, (uint64_t)sum->count);
+    decimal_sum_write(&copy, &text);
+    return text.failed ? NAN : strtod(buf_text(&text), NULL);
+}
+
+static void sql_sum_return(sqlite3_context *context, struct span text)
+{
+    struct sql_value value = sql_value_of_number(text);
+    if (value.type == SQL_INTEGER)
+        sqlite3_result_int64(context, value.integer);
+    else if (value.type == SQL_REAL)
+        sqlite3_result_double(context, value.real);
+    else
+        sqlite3_result_text64(context, text.data, text.size, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+/* sum(): an INTEGER of INTEGERs, else the nearest REAL. */
+static void sql_sum_value(sqlite3_context *context)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    const struct sql_sum *sum = sqlite3_aggregate_context(context, 0);
+    if (!sum || sum->count == 0)
+        return;
+    if (sum->reals > 0) {
+        sqlite3_result_double(context, sql_sum_real(sum, false));
+        return;
+    }
+    decimal_sum_write(&sum->sum, &text);
+    if (text.failed)
+        sqlite3_result_error_nomem(context);
+    else if (sql_value_of_number(buf_span(&text)).type == SQL_INTEGER)
+        sql_sum_return(context, buf_span(&text));
+    else
+        sqlite3_result_error(context,
+                             "the sum has more digits than an INTEGER; write decimal_sum()", -1);
+}
+
+static void sql_sum_total(sqlite3_context *context)
+{
+    const struct sql_sum *sum = sqlite3_aggregate_context(context, 0);
+    sqlite3_result_double(context, sum ? sql_sum_real(sum, false) : 0);
+}
+
+static void sql_sum_mean(sqlite3_context *context)
+{
+    const struct sql_sum *sum = sqlite3_aggregate_context(context, 0);
+    if (sum && sum->count > 0)
+        sqlite3_result_double(context, sql_sum_real(sum, true));
+}
+
+/* decimal_sum(): as an attribute of type N, with all digits. */
+static void sql_sum_decimal(sqlite3_context *context)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    const struct sql_sum *sum = sqlite3_aggregate_context(context, 0);
+    if (!sum || sum->count == 0)
+        return;
+    decimal_sum_write(&sum->sum, &text);
+    if (text.failed)
+        sqlite3_result_error_nomem(context);
+    else if (sum->others > 0 || sum->nans > 0 || sum->highs > 0 || sum->lows > 0)
+        sqlite3_result_error(context,
+                             "decimal_sum() has a value that is no number; leave it out: "
+                             "filter (where …)",
+                             -1);
+    else
+        sql_sum_return(context, buf_span(&text));
+}
+
+static bool sql_module_register_sums(sqlite3 *handle)
+{
+    static const struct {
+        const char *name;
+        void (*value)(sqlite3_context *context);
+    } rows[] = {{"sum", sql_sum_value},
+                {"total", sql_sum_total},
+                {"avg", sql_sum_mean},
+                {"decimal_sum", sql_sum_decimal}};
+    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+    bool ok = true;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        ok = ok && sqlite3_create_window_function(handle, rows[i].name, 1, flags, NULL,
+                                                  sql_sum_step, rows[i].value, rows[i].value,
+                                                  sql_sum_invert, NULL) == SQLITE_OK;
+    return ok;
+}
+
 /* SQLite passes begins_with(column, …) to xBestIndex. */
 static int sql_module_find_function(sqlite3_vtab *vtab, int argc, const char *name,
                                     void (**fn)(sqlite3_context *, int, sqlite3_value **),
@@ -627,6 +786,7 @@ bool sql_module_register(struct sql_module *module, sqlite3 *handle)
 {
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS | SQLITE_SUBTYPE;
     return sqlite3_create_module(handle, "ddbfs", &sql_module_methods, module) == SQLITE_OK &&
+           sql_module_register_sums(handle) &&
            sqlite3_create_function(handle, "begins_with", 2, flags, module, sql_module_begins_with,
                                    NULL, NULL) == SQLITE_OK &&
            sqlite3_create_function(handle, "contains", 2, flags, module, sql_module_contains, NULL,

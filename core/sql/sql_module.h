@@ -27,8 +27,8 @@ struct sql_module {
     int64_t heap_base;      /* bytes of SQLite's heap in use before the statement */
 };
 
-/* Adds the virtual tables ("USING ddbfs"), begins_with and contains to HANDLE. MODULE stays as long
- * as HANDLE. False when memory ran out. */
+/* Adds the virtual tables ("USING ddbfs"), begins_with, contains and exact sums to HANDLE. MODULE
+ * stays as long as HANDLE. False when memory ran out. */
 bool sql_module_register(struct sql_module *module, struct sqlite3 *handle);
 
 /* Sets the limit of SQLite's heap: SQLite and the stored rows share one. */
