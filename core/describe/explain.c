@@ -466,6 +466,8 @@ static void explain_add_present(struct json_writer *json, const struct tree *tre
     json_writer_add_text(json, "state", present.state);
     if (strcmp(present.state, "live") == 0 || strcmp(present.state, "lags") == 0)
         json_writer_add_integer(json, "lag_ms", present.lag_ms);
+    if (present.assumption[0])
+        json_writer_add_text(json, "assumption", present.assumption);
     if (present.why[0]) {
         tree->describe(tree->source_arg, place, &options);
         error_set(&why, ERROR_NO_STREAM, "%s", present.why);

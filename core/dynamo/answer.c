@@ -646,6 +646,8 @@ struct answer *answer_new(const struct sent_request *sent, const struct http_res
     }
     answer->owner.release = answer_release;
     answer->took_ms = response->elapsed_ms;
+    if (!retry_read_skew(response, 0, &answer->date_ms)) /* of a clock that stands at 1970 */
+        answer->date_ms = 0;
     answer->capacity = -1;
     answer->search_bytes = -1;
     aws_fault_read_request_id(response, answer->request_id);

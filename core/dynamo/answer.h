@@ -24,7 +24,7 @@ struct answer {
     struct table_info *table; /* of DescribeTable; else NULL */
     struct json description;  /* of a table, its expiry or its recovery; else absent */
     struct json resume;       /* the position for request_write; absent at the end */
-    int64_t took_ms;          /* see struct page */
+    int64_t took_ms, date_ms; /* see struct page */
     double capacity;          /* RCU; < 0: not stated */
     double search_bytes;      /* of a search; < 0: not stated */
     struct spent lost;        /* by earlier requests without a valid response */

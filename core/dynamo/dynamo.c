@@ -367,6 +367,7 @@ static void dynamo_deliver(struct dynamo_call *call)
         .owner = &owner,
         .took_ms = answer->took_ms,
         .skew_ms = dynamo_of(call)->link.client.skew_ms,
+        .date_ms = answer->date_ms,
         .age_ms = call->age_ms,
         .requests = call->requests + call->lost,
         .capacity = call->capacity,

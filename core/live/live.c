@@ -372,9 +372,9 @@ static void live_take_page(void *arg, const struct page *page, const struct erro
     struct live_call *call = arg;
     const struct read *read = call->own ? call->own : call->base.read;
     struct live_table *table =
-        page && page->table ? live_find_table(live_of(call), read->table) : NULL;
+        page && page->table ? live_get_table(live_of(call), read->table) : NULL;
     if (table)
-        live_table_check(table, page->table);
+        live_table_take_description(table, page);
     if (err) {
         live_stop_collecting(call);
         call->base.fn(call->base.arg, NULL, err);
@@ -566,7 +566,7 @@ static void live_present(struct source *source, const char *name, struct source_
 {
     struct live *live = (struct live *)source;
     const struct live_table *table = live_find_table(live, name);
-    *out = (struct source_present){.state = "off", .why = ""};
+    *out = (struct source_present){.state = "off", .assumption = "", .why = ""};
     live_note_budget(live);
     if (table)
         live_table_present(table, out);

@@ -12,7 +12,12 @@ enum {
     LOST_MS = 60 * 1000,        /* before it begins again */
     SHORT_MS = 60 * 1000,       /* after a result could not be stored */
     INDEXES_SETTLE = 5,         /* times as long as the table itself */
+    DESCRIBED_MS = 10 * 1000,   /* the age of a description with which following may begin */
 };
+
+#define LIVE_DOUBTED                                                                               \
+    "an empty page of the stream lacked a change that it should have had; for ten minutes only "   \
+    "pages with changes show that none is missing"
 
 bool live_shortage_lasts(const struct live_shortage *shortage, int64_t now_ms)
 {
@@ -63,8 +68,24 @@ static void live_table_end(struct live_table *table)
         table->ended_ms = live_table_now_ms(table);
 }
 
+static void live_table_drop_description(struct live_table *table)
+{
+    if (!table->info)
+        return;
+    list_remove(&table->info_node);
+    table->info_owner->release(table->info_owner);
+    table->info = NULL;
+}
+
+/* Whether a description came a moment ago, as that of a path without a map does. */
+static bool live_table_has_description(const struct live_table *table)
+{
+    return table->info && live_table_now_ms(table) - table->info_ms < DESCRIBED_MS;
+}
+
 static void live_table_stop(struct live_table *table)
 {
+    live_table_drop_description(table);
     table->context->followed -= table->follower != NULL;
     live_table_end(table);
     follower_destroy(table->follower);
@@ -227,6 +248,7 @@ static void live_table_on_covered(void *arg)
 {
     struct live_table *table = arg;
     log_line(table->context->log, LOG_LEVEL_INFO, "table %s is live", table->name);
+    live_table_drop_description(table);
     live_history_restart(&table->history, live_table_now_ms(table));
     table->covered_ms = live_table_now_ms(table);
     table->state = LIVE_FOLLOWS;
@@ -267,11 +289,13 @@ static void live_table_begin(struct live_table *table)
     };
     struct live_context *context = table->context;
     struct error why;
+    bool has_info = live_table_has_description(table);
     table->follower = follower_new(&(struct follower_options){.loop = context->loop,
                                                               .source = context->source,
                                                               .table = table->name,
                                                               .payer = context->payer,
                                                               .log = context->log,
+                                                              .info = has_info ? table->info : NULL,
                                                               .from = FOLLOW_NOW,
                                                               .poll_least_ms = POLL_LEAST_MS,
                                                               .poll_most_ms = POLL_MOST_MS,
@@ -423,11 +447,12 @@ void live_table_present(const struct live_table *table, struct source_present *o
                                         [LIVE_BEGINS] = "starts",
                                         [LIVE_FOLLOWS] = "live",
                                         [LIVE_LOST] = "lost"};
-    *out = (struct source_present){.state = words[table->state], .why = ""};
+    *out = (struct source_present){.state = words[table->state], .assumption = "", .why = ""};
     if (table->follower)
         out->lag_ms = follower_lag_ms(table->follower);
     bool follows = table->state == LIVE_FOLLOWS;
     bool lags = follows && out->lag_ms > LIVE_MOST_LAG_MS;
+    bool is_doubted = follows && follower_is_doubted(table->follower);
     bool is_full = follows && !lags && live_table_stores(table) && live_table_is_short(table);
     if (lags)
         out->state = "lags";
@@ -436,8 +461,9 @@ void live_table_present(const struct live_table *table, struct source_present *o
     else if (follows && (live_table_is_held(table) || !live_table_stores(table)))
         out->state = words[LIVE_BEGINS];
     out->lag_ms = live_table_most_lag_ms(table, out->lag_ms);
+    out->assumption = follows && !is_doubted ? FOLLOWER_ASSUMPTION : "";
     if (lags || !follows)
-        out->why = table->why.text;
+        out->why = is_doubted ? LIVE_DOUBTED : table->why.text;
     else if (is_full)
         out->why = live_table_shortage_why(table);
 }
@@ -520,7 +546,7 @@ void live_table_forget(struct live_table *table)
     table->covered_ms = live_table_now_ms(table); /* nothing can be stored at first, as then */
 }
 
-void live_table_check(struct live_table *table, const struct table_info *info)
+static void live_table_check(struct live_table *table, const struct table_info *info)
 {
     if (!table->schema || live_schema_is_of(table->schema, info))
         return;
@@ -529,4 +555,24 @@ void live_table_check(struct live_table *table, const struct table_info *info)
     live_table_stop(table);
     table->why = (struct error){0};
     live_table_try(table);
+}
+
+void live_table_take_description(struct live_table *table, const struct page *page)
+{
+    struct live_context *context = table->context;
+    LIST_EACH_SAFE (struct live_table, each, &context->described, info_node)
+        if (!live_table_has_description(each))
+            live_table_drop_description(each);
+    if (table->follower) {
+        live_table_check(table, page->table);
+        return;
+    }
+    live_table_drop_description(table);
+    if (!page->owner || !*page->owner)
+        return;
+    table->info = page->table;
+    table->info_owner = *page->owner;
+    *page->owner = NULL;
+    table->info_ms = live_table_now_ms(table);
+    list_append(&context->described, &table->info_node);
 }

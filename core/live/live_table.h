@@ -2,6 +2,7 @@
 #ifndef DDBFS_CORE_LIVE_LIVE_TABLE_H
 #define DDBFS_CORE_LIVE_LIVE_TABLE_H
 
+#include "core/base/list.h"
 #include "core/base/log.h"
 #include "core/live/live_history.h"
 #include "core/live/live_memory.h"
@@ -43,6 +44,7 @@ struct live_context {
     int64_t settle_ms;             /* see struct live_options */
     uint64_t changes, gaps;        /* so far */
     unsigned followed;             /* tables with a follower */
+    struct list described;         /* tables with a description, the oldest first */
 };
 
 struct live_table {
@@ -53,6 +55,12 @@ struct live_table {
     struct follower *follower;  /* owned; of BEGINS and FOLLOWS */
     struct live_schema *schema; /* a reference; NULL until the table is described */
     struct live_memory *memory; /* owned; likewise */
+    /* The last description, if the table was not followed when it came and is not yet; else NULL:
+     */
+    const struct table_info *info;
+    struct page_owner *info_owner; /* owned */
+    struct list_node info_node;    /* in the context's list */
+    int64_t info_ms;               /* when it came */
     struct live_history history;
     bool was_late;                 /* the lag was reported */
     int64_t read_ms;               /* the last Read of the table */
@@ -66,8 +74,9 @@ struct live_table {
     char name[];
 };
 
-/* Its lag may not be greater where a result is used without a request. */
-enum { LIVE_MOST_LAG_MS = 2000 };
+/* Its lag may not be greater where a result is used without a request. After a change the lag grows
+ * to this until empty pages are a proof again (FOLLOWER_ASSUMPTION). */
+enum { LIVE_MOST_LAG_MS = 5000 };
 
 struct live_table *live_table_new(struct live_context *context, const char *name);
 void live_table_destroy(struct live_table *table); /* NULL is fine */
@@ -105,7 +114,8 @@ void live_table_store_query(struct live_table *table, struct live_query *query, 
 
 /* Drops all that is stored; the table is followed on. */
 void live_table_forget(struct live_table *table);
-/* The table is described again as INFO. With other indexes it begins anew. */
-void live_table_check(struct live_table *table, const struct table_info *info);
+/* PAGE describes the table. With other indexes than before, following begins anew. If the table is
+ * not followed, takes the memory of PAGE over, so that a follower needs no other description. */
+void live_table_take_description(struct live_table *table, const struct page *page);
 
 #endif

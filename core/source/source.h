@@ -128,6 +128,8 @@ struct page {
     int64_t took_ms;           /* from the last request to the end of its response */
     int64_t age_ms;            /* the time that the page waited before it was delivered */
     int64_t skew_ms;           /* the service's time less this machine's, if it is some minutes */
+    int64_t date_ms;           /* the service's time when it responded, or up to a second earlier; 0
+                                * if not stated */
     unsigned requests;         /* sent for this page, retries included; 0 for a share of a request
                                 * that another caller's page counts */
     double capacity;           /* RCU it consumed, of a shared request its part; < 0: not stated */
@@ -227,9 +229,10 @@ enum { SOURCE_REUSE_MS = 300, SOURCE_HOLD_MS = 500 };
 
 /* How fresh a table's results are, where its stream is followed. */
 struct source_present {
-    const char *state; /* "off", "starts", "live", "full", "lags", "lost"; static */
-    int64_t lag_ms;    /* of LIVE and LAGS: every change that is older is shown */
-    const char *why;   /* of "lost" and "full", and of "lags" if it is known; else ""; borrowed */
+    const char *state;      /* "off", "starts", "live", "full", "lags", "lost"; static */
+    int64_t lag_ms;         /* of LIVE and LAGS: every change that is older is shown, if */
+    const char *assumption; /* holds; "" of other states; static */
+    const char *why; /* of "lost" and "full", and of "lags" if it is known; else ""; borrowed */
 };
 
 struct source_ops {

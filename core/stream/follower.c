@@ -142,6 +142,11 @@ int64_t follower_lag_ms(const struct follower *follower)
     return loop_now_ms(follower->options.loop) - since_ms;
 }
 
+bool follower_is_doubted(const struct follower *follower)
+{
+    return shard_context_is_doubted(&follower->context);
+}
+
 struct follower_stats follower_stats(const struct follower *follower)
 {
     struct follower_stats stats = follower->stats;
@@ -620,9 +625,8 @@ static bool follower_report_table(struct follower *follower, const struct table_
     return !gone;
 }
 
-static void follower_on_table(struct follower *follower, const struct page *page)
+static void follower_take_table(struct follower *follower, const struct table_info *info)
 {
-    const struct table_info *info = page->table;
     struct error err;
     bool has_past = info->stream_arn.size > 0 && follower->options.from != FOLLOW_NOW;
     if (!info->stream_enabled && !has_past) {
@@ -634,6 +638,7 @@ static void follower_on_table(struct follower *follower, const struct page *page
     follower->view = follower_read_view(info->stream_view);
     follower->table_wall_ms = info->created_ms;
     follower->arn = strndup(info->stream_arn.data, info->stream_arn.size);
+    follower->options.info = NULL;
     follower_end_call(follower);
     if (!follower->arn) {
         error_no_memory(&err);
@@ -652,7 +657,7 @@ static void follower_on_page(void *arg, const struct page *page, const struct er
     if (err)
         follower_fail(follower, err);
     else if (follower->step == STEP_TABLE)
-        follower_on_table(follower, page);
+        follower_take_table(follower, page->table);
     else
         follower_on_shards(follower, page);
 }
@@ -666,6 +671,10 @@ static void follower_describe(void *arg)
     follower->timer = NULL;
     follower->began_ms = loop_now_ms(follower->options.loop);
     follower->began_wall_ms = follower_wall_ms(follower);
+    if (is_table && follower->options.info) {
+        follower_take_table(follower, follower->options.info);
+        return;
+    }
     follower->read = read_new(is_table ? READ_TABLE : READ_STREAM, follower->table, NULL);
     if (follower->read && !is_table)
         read_set_stream(follower->read, &(struct read_stream){.arn = follower->context.stream});

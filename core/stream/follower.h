@@ -47,6 +47,9 @@ struct follower_options {
     struct payer
         *payer; /* charged with each request; the follower holds a reference; may be NULL */
     const struct log *log; /* may be NULL */
+    /* The table's description, if it came a moment ago. It stays valid until DESCRIBED. NULL: it is
+     * requested. */
+    const struct table_info *info;
     enum follow_from from;
     int64_t since_ms; /* of FOLLOW_SINCE; wall time */
     int64_t
@@ -81,14 +84,20 @@ struct follower_stats {
     uint64_t duplicates; /* that had been delivered before, and were left out */
     uint64_t requests;   /* of all three operations, retries included */
     uint64_t gaps;
-    /* Every change that was older than this on the service has been delivered, as far as the
-     * responses show: an empty one shows the end of its shard. Before COVERED: the time since the
-     * follower was made. */
+    /* Every change that was older than this on the service has been delivered: as far as the pages
+     * with changes show, and under FOLLOWER_ASSUMPTION those without. Before COVERED: the time
+     * since the follower was made. */
     int64_t lag_ms;
 };
+#define FOLLOWER_ASSUMPTION                                                                        \
+    "4 empty pages of the stream in a row, over 2 s, lack no change that was made 1 s before the " \
+    "last of them"
 struct follower_stats follower_stats(const struct follower *follower);
 /* LAG_MS alone. */
 int64_t follower_lag_ms(const struct follower *follower);
+/* Whether a change of the last ten minutes has shown that the assumption does not hold. Then pages
+ * without changes prove nothing. */
+bool follower_is_doubted(const struct follower *follower);
 /* Wall time: all changes from before it were delivered, or were not wanted. It is some minutes
  * earlier than is known, because clocks differ. See also struct change. */
 int64_t follower_resume_ms(const struct follower *follower);

@@ -8,8 +8,12 @@ enum {
     MOST_DELAY_MS = 10 * 1000,
     FULL_PAGE = 1000, /* changes */
     FULL_PAGE_BYTES = 512 * 1024,
-    FRESH_MS = 5000, /* a shard whose last proof is older may have changes behind an empty page */
-    PROOF_PAGES = 3, /* empty pages in a row: then the shard has no change behind them */
+    FRESH_MS = 5000,  /* a shard that was not polled for longer may have changes far behind it */
+    PROOF_PAGES = 4,  /* empty pages in a row, */
+    PROOF_MS = 2000,  /* requested over this time: then the reader is at the end of the shard */
+    COMES_MS = 1000,  /* from a write to its change in the shard */
+    PASSED_MS = 2000, /* a change that is as much older than an empty page was in the shard */
+    DOUBT_MS = 10 * 60 * 1000,
 };
 
 struct shard *shard_new(struct shard_context *context, struct span id, struct span parent)
@@ -225,32 +229,72 @@ static bool shard_sift(struct shard *shard, const struct page *page, struct chan
     return true;
 }
 
-/* A page without changes may come before the end of a shard: the service searches only a part of it
- * for one request. So it counts if the end was reached a moment ago, or is the last of several. */
-static bool shard_is_at_end(struct shard *shard, const struct page *page)
+/* All changes before TIP_MS were delivered, as far as the last page shows. */
+static void shard_set_tip(struct shard *shard, int64_t tip_ms)
 {
-    bool was_at_end = shard->tip_ms && shard->sent_ms - shard->tip_ms < FRESH_MS;
-    bool begins_anew = page->item_count > 0 || (!was_at_end && shard->empty_pages >= PROOF_PAGES);
-    shard->empty_pages = begins_anew ? 0 : shard->empty_pages;
-    if (page->item_count > 0)
-        return false;
-    shard->empty_pages++;
-    return was_at_end || shard->empty_pages >= PROOF_PAGES ||
-           (!shard->tip_ms && shard_has_read_nothing(shard));
+    shard->tip_ms = tip_ms;
+    shard->tip_wall_ms = shard->sent_wall_ms - (shard->sent_ms - tip_ms);
 }
 
-/* How far PAGE proves that all changes were delivered: up to its request, if it is at the end of
- * the shard; else up to its last change, whose time is rounded down. A time ahead of this machine's
- * clock proves nothing. */
+/* Whether the reader is at the end of the shard: the last pages were all empty. */
+static bool shard_is_at_end(const struct shard *shard)
+{
+    return shard->empty_pages >= PROOF_PAGES && shard->sent_ms - shard->run_ms >= PROOF_MS;
+}
+
+/* The run of empty pages ends with a page that has changes, or when polling was interrupted. */
+static void shard_count_page(struct shard *shard, const struct page *page)
+{
+    bool was_interrupted = shard->sent_ms - shard->paged_ms > FRESH_MS;
+    if (page->item_count > 0 || was_interrupted)
+        shard->empty_pages = 0;
+    if (shard->empty_pages == 0)
+        shard->run_ms = shard->sent_ms;
+    shard->empty_pages += page->item_count == 0;
+    shard->paged_ms = shard->sent_ms;
+}
+
+bool shard_context_is_doubted(const struct shard_context *context)
+{
+    return context->doubted_ms && loop_now_ms(context->loop) - context->doubted_ms < DOUBT_MS;
+}
+
+/* FIRST is the oldest new change of PAGE. The empty page before it, at the end of the shard, should
+ * have had it if it was old enough then: both times are the service's. If it was, no more is
+ * certain than that all changes before FIRST were delivered. */
+static void shard_test_proof(struct shard *shard, const struct page *page,
+                             const struct change *first)
+{
+    struct shard_context *context = shard->context;
+    int64_t age_ms = page->date_ms - first->at_ms;
+    if (!shard->empty_date_ms || change_may_follow(first, shard->empty_date_ms - PASSED_MS))
+        return;
+    context->doubted_ms = loop_now_ms(context->loop);
+    if (shard->sent_ms - age_ms < shard->tip_ms)
+        shard_set_tip(shard, shard->sent_ms - age_ms);
+}
+
+/* The time up to which PAGE proves that all changes were delivered; 0: none. Its last change, whose
+ * time is rounded down, is from LAST_MS; a time ahead of this machine's clock proves nothing. An
+ * empty page counts at the end of the shard. */
+static int64_t shard_read_proof(struct shard *shard, const struct page *page, int64_t last_ms)
+{
+    int64_t age_ms = shard->sent_wall_ms - last_ms;
+    bool begins = !shard->tip_ms && shard_has_read_nothing(shard);
+    shard->empty_date_ms = 0;
+    if (page->item_count > 0)
+        return age_ms < 0 ? 0 : shard->sent_ms - age_ms;
+    if (!begins && !shard_is_at_end(shard))
+        return 0;
+    shard->empty_date_ms = page->date_ms;
+    return begins || !shard_context_is_doubted(shard->context) ? shard->sent_ms - COMES_MS : 0;
+}
+
 static void shard_move_tip(struct shard *shard, const struct page *page, int64_t last_ms)
 {
-    bool is_at_end = shard_is_at_end(shard, page);
-    int64_t age_ms = is_at_end ? 0 : shard->sent_wall_ms - last_ms;
-    bool is_proof = is_at_end || page->item_count > 0;
-    if (!is_proof || age_ms < 0 || shard->sent_ms - age_ms <= shard->tip_ms)
-        return;
-    shard->tip_ms = shard->sent_ms - age_ms;
-    shard->tip_wall_ms = shard->sent_wall_ms - age_ms;
+    int64_t proof_ms = shard_read_proof(shard, page, last_ms);
+    if (proof_ms > shard->tip_ms)
+        shard_set_tip(shard, proof_ms);
 }
 
 /* A large page is one of many. */
@@ -265,8 +309,7 @@ static bool shard_is_full(const struct page *page)
 static int64_t shard_choose_interval(struct shard *shard, const struct page *page)
 {
     const struct shard_context *context = shard->context;
-    bool is_near = page->item_count > 0 || shard->empty_pages < PROOF_PAGES;
-    int64_t interval_ms = is_near ? context->poll_least_ms : shard->interval_ms;
+    int64_t interval_ms = shard_is_at_end(shard) ? shard->interval_ms : context->poll_least_ms;
     shard->interval_ms =
         2 * interval_ms < context->poll_most_ms ? 2 * interval_ms : context->poll_most_ms;
     return shard_is_full(page) ? 0 : interval_ms;
@@ -319,6 +362,9 @@ static void shard_take_changes(struct shard *shard, const struct page *page)
     shard->was_placed_anew = false;
     if (shard->tip_wall_ms > shard->delivered_wall_ms)
         shard->delivered_wall_ms = shard->tip_wall_ms;
+    shard_count_page(shard, page);
+    if (count)
+        shard_test_proof(shard, page, &changes[0]);
     if (page->item_count || !has_ended) /* later changes may be in its children */
         shard_move_tip(shard, page, last.at_ms);
     int64_t delay_ms = shard_choose_interval(shard, page);

@@ -57,9 +57,14 @@ struct shard_context {
     int64_t poll_least_ms, poll_most_ms;
     uint64_t requests, duplicates; /* of all shards so far */
     int64_t skew_ms;               /* of the last page: the service's time less this machine's */
+    int64_t doubted_ms; /* when an empty page was last found to have passed over a change;
+                         * 0: never */
     const struct shard_ops *ops;
     void *arg;
 };
+
+/* Whether empty pages prove nothing, because one has passed over a change a while ago. */
+bool shard_context_is_doubted(const struct shard_context *context);
 
 struct shard {
     struct dict_node by_id; /* first: a pointer to it is a pointer to this */
@@ -82,7 +87,10 @@ struct shard {
     bool takes_any;                /* missing changes were reported, or none can be missing */
     int64_t interval_ms;           /* to the next poll */
     unsigned failures;             /* in sequence */
-    unsigned empty_pages;          /* likewise */
+    unsigned empty_pages;          /* likewise, behind the last page with changes; */
+    int64_t run_ms, paged_ms;      /* when the first of them was requested, and the last page */
+    int64_t empty_date_ms;         /* the service's time of the last page, if that was a proof
+                                    * without changes; else 0 */
     bool was_placed_anew;          /* since the last response with a place */
     int64_t sent_ms, sent_wall_ms; /* of the request under way; behind it, in the service's time */
     struct read *read;             /* likewise; owned */

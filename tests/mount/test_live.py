@@ -126,6 +126,17 @@ def test_listings_follow_their_items_without_a_request(live, branch, boto):
     assert not reads_of(m.proxy)
 
 
+def test_a_table_is_described_once(live, branch):
+    """A path without a map needs the description, and so does the follower of the stream."""
+    m, table = live("jobs")
+    branch.put_jobs(1)
+    path = f"prod/tables/{table}/items/{job(0, 'acct-index', '', 0)['pk']['S']}"
+    m.proxy.clear()
+    assert len(os.listdir(m / path)) == 1
+    mounts.wait_until(lambda: "GetRecords" in m.proxy.ops, "the stream is followed")
+    assert m.proxy.ops.count("DescribeTable") == 1
+
+
 def test_an_item_that_an_index_finds(live, branch, boto):
     m, table = live("jobs")
     branch.put_jobs(3)

@@ -24,7 +24,7 @@ JOBS = 10  # of each shop
 DOMAINS = [f"shop-{i}.test" for i in range(6)]
 NEWEST = 5
 TTL_S = 10  # of the map
-MOST_LAG_S = 3  # of a result from when the stream was read well: with the time that readers use it
+MOST_LAG_S = 6  # of a result from when the stream was read well: with the time that readers use it
 INFO_S = 0.6  # the kernel may have an @info for so long
 LATE_S = 0.3  # of responses that a fault holds back
 
@@ -289,6 +289,30 @@ def test_no_read_is_older_than_the_lag(world, mount, the_map, proxy):
     assert len(readers.counts) == 6 and sum(readers.counts.values()) > 100
     assert most_within(polls, 1) <= 2 * 5  # of two tables with one shard each
     assert len(reads_of(proxy)) < sum(readers.counts.values()) / 10
+
+
+def empty_page(body):
+    return {"Records": [], "NextShardIterator": body["ShardIterator"]}
+
+
+def test_no_read_is_older_than_the_lag_behind_empty_pages(world, mount, the_map, proxy):
+    """GetRecords returns empty pages although changes wait, at random four of five."""
+    world.m = mount("--live", map_file=the_map)
+    with live_model.Writer(world.items, 20, seed=3) as writer:
+        for which in world.tables:
+            mounts.wait_until(lambda: world.state(which)["state"] == "live", f"{which} is live")  # noqa: B023
+        quiet = proxy.fault("canned", op="GetRecords", times=None, answer=empty_page)
+        mounts.wait_until(lambda: quiet.met >= 2 * 16, "empty pages at what seems to be the end")
+        proxy.fault("canned", op="GetRecords", times=None, answer=empty_page, chance=0.8)
+        quiet.times = quiet.met
+        for which in world.tables:
+            mounts.wait_until(lambda: "assumption" not in world.state(which), f"empty pages of {which} are doubted")  # noqa: B023
+        with live_model.Readers(4, world.read, seed=4) as readers:
+            proxy.clear()
+            mounts.wait_until(lambda: readers.findings or writer.failed or over(proxy, SHORT_S), "the time is over")
+    assert not writer.failed, writer.failed
+    assert not readers.findings, "\n".join(readers.findings)
+    assert len(readers.counts) == 6 and sum(readers.counts.values()) > 100
 
 
 def settling(proxy):

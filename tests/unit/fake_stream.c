@@ -91,6 +91,7 @@ static void fake_stream_tell(struct fake_stream_call *call, struct page *page, c
     page->position = json_member(root, "position");
     page->requests = 1;
     page->capacity = -1;
+    page->date_ms = fake_stream_wall_ms(fake_stream_of(call)) / 1000 * 1000;
     page->skew_ms = fake_stream_of(call)->states_skew ? fake_stream_of(call)->skew_ms : 0;
     page->request_id = "";
     fake_stream_set_busy(fake_stream_of(call), false);
@@ -250,6 +251,9 @@ static void fake_stream_tell_changes(struct fake_stream_call *call)
     bool is_old =
         place < shard->count && shard->changes[place].at_ms < fake_stream_wall_ms(fake) - OLD_MS;
     if (fake->empty_each && is_old && ++shard->old_polls % fake->empty_each == 0)
+        most = 0;
+    fake->seed = fake->seed * 6364136223846793005u + 1442695040888963407u;
+    if ((unsigned)(fake->seed >> 33) % 100 < fake->empty_percent)
         most = 0;
     size_t end = place + most < shard->count ? place + most : shard->count;
     buf_add_text(&text, "{\"items\":[");

@@ -47,7 +47,9 @@ struct fake_stream {
     const int *hidden;        /* a shard that the description lacks; NULL: none */
     unsigned empty_each; /* each so many polls of old changes return none, as if there were none; 0:
                             never */
-    struct error error;  /* told instead of response number FAIL_AT (from 1), or of each if DOWN */
+    unsigned empty_percent; /* so many polls return none, at random, as if there were none */
+    uint64_t seed;
+    struct error error; /* told instead of response number FAIL_AT (from 1), or of each if DOWN */
     unsigned fail_at;
     bool down;
     bool *busy; /* set while it works on its own account; may be NULL */
