@@ -646,7 +646,7 @@ struct answer *answer_new(const struct sent_request *sent, const struct http_res
     }
     answer->owner.release = answer_release;
     answer->took_ms = response->elapsed_ms;
-    if (!retry_read_skew(response, 0, &answer->date_ms)) /* of a clock that stands at 1970 */
+    if (!retry_read_skew(response, 0, &answer->date_ms)) /* the skew of 1970 is the time */
         answer->date_ms = 0;
     answer->capacity = -1;
     answer->search_bytes = -1;
