@@ -1,5 +1,6 @@
 """A mounted snapshot, and the past beside the live tables, through the kernel."""
 
+import errno
 import json
 import os
 import re
@@ -10,7 +11,7 @@ import subprocess
 
 import pytest
 
-from harness import load, mounts, places, snapshots
+from harness import journals, load, mounts, places, snapshots
 
 FIRST, SECOND, THIRD = snapshots.MOMENTS
 SETTINGS = snapshots.SETTINGS
@@ -175,6 +176,25 @@ def test_a_file_that_was_replaced_is_stale_until_it_is_read_again(mount, file):
     snapshot.signal(signal.SIGHUP)
     mounts.wait_until(lambda: names_in_order(snapshot / "prod@at") == [FIRST], "the other file")
     mounts.wait_until(lambda: plan_of(snapshot / f"prod/{SETTINGS}") == "starter", "its state")
+
+
+def test_a_journal_that_appears_while_the_file_is_mounted(past_mount, file, tmp_path):
+    """A mount of days looks for a journal before each page. It changes no file, and does not wait for a FIFO."""
+    victim, journal = tmp_path / "diary", tmp_path / "past/orders.ddb-journal"
+    victim.write_text("dear diary")
+    content = journals.hot(tmp_path / "past/orders.ddb") + journals.super_journal(tmp_path / "past/orders.ddb", victim)
+    user = past_mount / "prod/shops/cool-store.myshopify.com"
+    assert plan_of(past_mount / "prod" / SETTINGS) == "growth"
+    for name, make in (("USER#2", lambda: journal.write_bytes(content)), ("USER#3", lambda: os.mkfifo(journal))):
+        make()
+        before = sorted(os.listdir(journal.parent))
+        with pytest.raises(OSError) as refused:
+            (user / name).stat()
+        assert refused.value.errno == errno.EBADMSG
+        assert "ddbfs import --repair" in past_mount.errors() and victim.read_text() == "dear diary"
+        assert sorted(os.listdir(journal.parent)) == before
+        journal.unlink()
+    assert (user / "API_KEY").read_bytes()
 
 
 def test_a_mount_of_a_bad_file_does_not_start(ddbfs, tmp_path, file):
