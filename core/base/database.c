@@ -198,7 +198,7 @@ static bool database_check_header(struct database *database, struct error *err)
     }
     bool has_log = stat(sqlite3_filename_wal(name), &status) == 0 && status.st_size > 0;
     if (has_log || header[WRITE_VERSION_AT] == WAL || header[READ_VERSION_AT] == WAL)
-        return error_set(err, ERROR_INVALID,
+        return error_set(err, ERROR_BAD_ANSWER,
                          "%s is in SQLite's WAL mode, in which a reader would create files beside "
                          "it; change the mode of a copy: sqlite3 COPY 'PRAGMA journal_mode=DELETE'",
                          database->file);

@@ -34,7 +34,7 @@ struct rollback_journal rollback_journal_parse(struct span head, struct span end
 static bool rollback_journal_refuse(const char *journal, const char *why, struct error *err)
 {
     return error_set(
-        err, ERROR_INVALID,
+        err, ERROR_BAD_ANSWER,
         "%s was not applied: %s, so ddbfs did not write it; import the items again, or "
         "restore a copy of the snapshot",
         journal, why);

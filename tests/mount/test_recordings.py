@@ -14,7 +14,7 @@ import subprocess
 
 import pytest
 
-from harness import mounts, places, runner
+from harness import journals, mounts, places, runner
 from harness.rows import rows
 
 SHOP = "prod/shops/cool-store.myshopify.com"
@@ -82,6 +82,21 @@ def test_only_a_recording_or_a_new_file_is_written(ddbfs, tmp_path):
         assert "ddbfs import" not in told
         assert file.read_bytes() == before
     ddbfs("cat", "--record", tmp_path / "no/such/folder.ddb", SETTINGS, expect=1)
+
+
+def test_a_journal_that_names_another_file_is_not_applied(ddbfs, tmp_path):
+    """A recorder applies the journal of a killed one, and no other."""
+    file, victim, journal = (tmp_path / name for name in ("incident.ddb", "diary", "incident.ddb-journal"))
+    victim.write_text("dear diary")
+    ddbfs("cat", "--record", file, SETTINGS)
+    content = journals.hot(file)
+    journal.write_bytes(content + journals.super_journal(file, victim))
+    refused = ddbfs("cat", "--record", file, SETTINGS, expect=1).stderr
+    assert "incident.ddb-journal was not applied: it names a super-journal" in refused
+    assert victim.exists() and journal.exists()
+    journal.write_bytes(content)
+    ddbfs("cat", "--record", file, SETTINGS)
+    assert not journal.exists() and rows_of(file, "SELECT count(*) FROM runs") == [(2,)]
 
 
 def test_no_secret_is_in_the_file(ddbfs, tmp_path):
