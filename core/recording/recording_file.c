@@ -437,9 +437,10 @@ static bool file_fill_table(const struct recording_file *recording, struct file_
         return error_no_memory(err);
     table->find = file_prepare_items(
         recording,
-        has_sort
-            ? "SELECT rowid, from_ms, item FROM # WHERE k1 = ?1 AND k2 = ?2 AND until_ms IS NULL"
-            : "SELECT rowid, from_ms, item FROM # WHERE k1 = ?1 AND until_ms IS NULL",
+        has_sort ? "SELECT rowid, from_ms, item, until_ms FROM # WHERE k1 = ?1 AND k2 = ?2"
+                   " ORDER BY from_ms DESC LIMIT 1"
+                 : "SELECT rowid, from_ms, item, until_ms FROM # WHERE k1 = ?1"
+                   " ORDER BY from_ms DESC LIMIT 1",
         number, err);
     table->close =
         table->find ? file_prepare_items(recording, "UPDATE # SET until_ms = ?2 WHERE rowid = ?1",
@@ -509,10 +510,13 @@ static bool file_add_version(const struct file_table *table, const struct key *k
     enum statement_step step = statement_step(table->find, err);
     bool is_same = false;
     if (step == STATEMENT_ROW) {
-        int64_t from_ms = statement_integer(table->find, 1);
-        row = statement_integer(table->find, 0);
-        at_ms = at_ms > from_ms ? at_ms : from_ms;
-        is_same = text.size > 0 && span_equal(statement_text(table->find, 2), text);
+        bool is_current = statement_is_null(table->find, 3);
+        int64_t least_ms = statement_integer(table->find, is_current ? 1 : 3);
+        if (is_current && text.size == 0)
+            least_ms++; /* each version has a duration, unless another one replaces it */
+        at_ms = at_ms > least_ms ? at_ms : least_ms;
+        row = is_current ? statement_integer(table->find, 0) : 0;
+        is_same = is_current && text.size > 0 && span_equal(statement_text(table->find, 2), text);
     }
     statement_reset(table->find);
     if (step == STATEMENT_FAILED || is_same || (text.size == 0 && row == 0)) {

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/import/snapshot_check.h"
 #include "core/recording/recording.h"
 #include "core/recording/replay.h"
 #include "tests/unit/check.h"
@@ -362,6 +363,34 @@ static void each_moment_has_its_own_state(void)
     CHECK_INT(scene.why.kind, ERROR_NOT_STORED);
 }
 
+static void note_fault(void *arg, bool is_proven, const char *table, const char *text)
+{
+    (void)table, (void)text;
+    *(int *)arg += !is_proven;
+}
+
+static void versions_do_not_overlap_if_the_clock_is_set_back(void)
+{
+    static const bool gone[sizeof items / sizeof items[0]] = {true};
+    int faults = 0;
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    const struct snapshot_check_options options = {scene.file, note_fault, &faults};
+    live(&scene, item_of("x", "1"), 0);
+    scene.fake.gone = gone; /* within the same millisecond */
+    live(&scene, item_of("x", "1"), 0);
+    scene.wall_ms -= 5000;
+    scene.fake.gone = NULL;
+    live(&scene, item_of("x", "1"), 0);
+    scene.fake.items = later;
+    live(&scene, item_of("x", "1"), 0);
+    CHECK(stop_recording(&scene));
+    CHECK(snapshot_check(&options, &scene.err));
+    CHECK_INT(faults, 0);
+    replay(&scene, item_of("x", "1"), 0);
+    CHECK_HAS(buf_text(&scene.texts), "\"a\":{\"N\":\"2\"}");
+}
+
 static void the_newest_response_is_also_an_error(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
@@ -699,6 +728,8 @@ static const struct check_test tests[] = {
     {"a_complete_listing_is_also_counted_and_limited",
      a_complete_listing_is_also_counted_and_limited},
     {"each_moment_has_its_own_state", each_moment_has_its_own_state},
+    {"versions_do_not_overlap_if_the_clock_is_set_back",
+     versions_do_not_overlap_if_the_clock_is_set_back},
     {"the_newest_response_is_also_an_error", the_newest_response_is_also_an_error},
     {"the_descriptions_and_names_of_tables_are_stored",
      the_descriptions_and_names_of_tables_are_stored},
