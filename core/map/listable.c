@@ -92,8 +92,7 @@ static bool listable_is_stated_by(const struct format *a, const struct format *b
 bool listable_follows(const struct route *child, const struct route *entry,
                       const struct bindings *path)
 {
-    return listable_is_stated_by(&entry->segment, &child->segment, path) &&
-           listable_is_stated_by(&child->segment, &entry->segment, path);
+    return listable_is_stated_by(&child->segment, &entry->segment, path);
 }
 
 bool listable_follows_some(const struct route *child, const struct bindings *path)

@@ -9,8 +9,8 @@
  * have other values, unless the map says "only". */
 const struct map_param *listable_values(const struct model *table, const struct route *child);
 
-/* Whether the name of the directory CHILD follows from the parts of ENTRY, so that each entry adds
- * one directory ("{index_name}.d" beside "{index_name}"). PATH has the values of the path. */
+/* Whether the name of the directory CHILD follows from the parts of ENTRY, so that each entry leads
+ * to a directory ("{user}.d" beside "{user}#{number}"). PATH has the values of the path. */
 bool listable_follows(const struct route *child, const struct route *entry,
                       const struct bindings *path);
 /* The same for any entry of the listing. */

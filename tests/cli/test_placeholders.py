@@ -2,6 +2,7 @@
 
 import json
 
+from harness import tables
 from harness.rows import rows
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
@@ -75,3 +76,15 @@ def test_records_alone_are_not_all_of_a_directory_with_a_placeholder(ddbfs, exam
 def test_directory_that_cannot_be_listed_gives_the_hint_of_its_parameter(ddbfs):
     result = ddbfs("ls", "/prod/jobs/by-status/{shop_id}", expect=1)
     assert "shop_id is the account and index name" in result.stderr
+
+
+def test_directories_that_a_part_of_the_names_leads_to(ddbfs, table, write_map):
+    """`{user}.d/` is one directory for all entries of that user."""
+    paths = {"{box}/": {}, "{box}/{user}.d/": {}}
+    text = tables.plain_map(records={"note": {"pk": "{box}", "sk": "{user}#{number}"}}, paths=paths)
+    keys = ["ann#1", "ann#2", "bob#1"]
+    table(tables.plain(), [{"pk": {"S": "desk"}, "sk": {"S": key}} for key in keys])
+    env = {"DDBFS_MAP": write_map(text)}
+    assert ddbfs("ls", "/any/things/desk", env=env).text.splitlines() == ["ann#1", "ann.d/", "ann#2", "bob#1", "bob.d/"]
+    assert ddbfs("ls", "/any/things/desk/ann.d", env=env).text.splitlines() == ["1", "2"]
+    assert ddbfs("ls", "--count", "/any/things/desk", env=env).text == "3\n"
