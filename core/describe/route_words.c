@@ -5,6 +5,7 @@
 
 #include "core/describe/price.h"
 #include "core/draft/attribute_clues.h"
+#include "core/map/entry_names.h"
 
 void route_words_path(const struct route *route, struct buf *out)
 {
@@ -68,49 +69,22 @@ static void route_words_write_range(const struct route *route, const struct map_
     const char *upper =
         cond->op == COND_BETWEEN ? route_words_stated_last(route, &cond->upper) : NULL;
     bool open = cond->value.count > 0 && cond->value.pieces[cond->value.count - 1].param;
+    const char *part = entry_names_tested_part(pattern);
+    bool hidden = part && !entry_names_begin_with(pattern, part);
     if (value && cond->op == COND_BEGINS && open) { /* no separator ends the typed value */
-        buf_printf(out, "all that begins with {%s}", value);
+        if (hidden)
+            buf_printf(out, "all whose {%s} begins with {%s}", part, value);
+        else
+            buf_printf(out, "all that begins with {%s}", value);
         if (route_words_ends_with(&route->segment, span_text("*")))
             buf_add_text(out, "; quote the * in a shell");
     } else if (value && upper && strcmp(value, upper) != 0) {
+        if (hidden)
+            buf_printf(out, "by {%s}, ", part);
         buf_add_text(out, "both ends included");
         if (route_words_ends_with(&cond->upper, span_text(COND_LAST_CHARACTER)))
             buf_printf(out, ", and all that begins with {%s}", upper);
     }
-}
-
-/* A limit is always written, since a listing with fewer entries is no error. */
-static void route_words_write_limit(const struct route *route, const struct map_pattern *pattern,
-                                    struct buf *out)
-{
-    if (pattern->limit == 0)
-        return;
-    const struct map_cond *cond =
-        pattern->where_count ? &pattern->where[pattern->where_count - 1] : NULL;
-    const char *behind = cond && cond->op == COND_GT && !pattern->descending
-                             ? route_words_stated_last(route, &cond->value)
-                             : NULL;
-    const char *which = behind ? "next" : pattern->descending ? "last" : "first";
-    buf_add_text(out, out->size ? "; " : "");
-    if (pattern->limit_param)
-        buf_printf(out, "the %s {%s}", which, pattern->limit_param);
-    else
-        buf_printf(out, "the %s %" PRIu32, which, pattern->limit);
-    if (behind)
-        buf_printf(out, " behind {%s}", behind);
-    if (pattern->ties)
-        buf_add_text(out, ", and those with the same key as the last");
-    if (behind && pattern->index) /* its names contain other keys, too */
-        buf_add_text(out, "; continue with the index's sort key of the last");
-    else if (behind)
-        buf_add_text(out, "; continue with the last name");
-}
-
-void route_words_window(const struct route *route, const struct map_pattern *pattern,
-                        struct buf *out)
-{
-    route_words_write_range(route, pattern, out);
-    route_words_write_limit(route, pattern, out);
 }
 
 /* Whether the path of PATTERN, or the pattern itself, has the part PARAM. */
@@ -139,13 +113,57 @@ static const char *route_words_first_open(const struct map_pattern *pattern,
     return NULL;
 }
 
-bool route_words_is_dated(const struct map_pattern *pattern)
+/* The part that orders the items of PATTERN's listing; NULL for none. */
+static const char *route_words_order_part(const struct map_pattern *pattern)
 {
     const struct map_index *index = pattern->index;
     const char *param = NULL;
     size_t count = index ? index->sort_count : pattern->table->key_count - 1;
     for (size_t i = 0; i < count && !param; i++)
         param = route_words_first_open(pattern, index ? &index->sort[i] : &pattern->table->keys[1]);
+    return param;
+}
+
+/* A limit is always written, since a listing with fewer entries is no error. */
+static void route_words_write_limit(const struct route *route, const struct map_pattern *pattern,
+                                    struct buf *out)
+{
+    if (pattern->limit == 0)
+        return;
+    const struct map_cond *cond =
+        pattern->where_count ? &pattern->where[pattern->where_count - 1] : NULL;
+    const char *behind = cond && cond->op == COND_GT && !pattern->descending
+                             ? route_words_stated_last(route, &cond->value)
+                             : NULL;
+    const char *which = behind ? "next" : pattern->descending ? "last" : "first";
+    buf_add_text(out, out->size ? "; " : "");
+    if (pattern->limit_param)
+        buf_printf(out, "the %s {%s}", which, pattern->limit_param);
+    else
+        buf_printf(out, "the %s %" PRIu32, which, pattern->limit);
+    const char *part = route_words_order_part(pattern);
+    if (part && !entry_names_begin_with(pattern, part))
+        buf_printf(out, " by {%s}", part);
+    if (behind)
+        buf_printf(out, " behind {%s}", behind);
+    if (pattern->ties)
+        buf_add_text(out, ", and those with the same key as the last");
+    if (behind && pattern->index) /* its names contain other keys, too */
+        buf_add_text(out, "; continue with the index's sort key of the last");
+    else if (behind)
+        buf_add_text(out, "; continue with the last name");
+}
+
+void route_words_window(const struct route *route, const struct map_pattern *pattern,
+                        struct buf *out)
+{
+    route_words_write_range(route, pattern, out);
+    route_words_write_limit(route, pattern, out);
+}
+
+bool route_words_is_dated(const struct map_pattern *pattern)
+{
+    const char *param = route_words_order_part(pattern);
     return param && (clue_names_a_date(span_text(param)) ||
                      (pattern->mtime && strcmp(pattern->mtime, param) == 0));
 }

@@ -220,6 +220,14 @@ bool declare_is_key(const struct declared_table *table, struct span name)
     return declare_is_table_key(table, name) || declare_is_index_key(table, name);
 }
 
+bool declare_is_secret(const struct declared_table *table, const char *attribute)
+{
+    for (size_t i = 0; i < table->secret_count; i++)
+        if (strcmp(table->secrets[i], attribute) == 0)
+            return true;
+    return false;
+}
+
 bool declare_has_record(const struct declared_table *table, const char *name)
 {
     for (const struct declared_record *each = table->records; each; each = each->next)

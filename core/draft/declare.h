@@ -63,6 +63,9 @@ bool declare_is_table_key(const struct declared_table *table, struct span name);
 bool declare_is_index_key(const struct declared_table *table, struct span name);
 bool declare_is_key(const struct declared_table *table, struct span name);
 
+/* Whether TABLE declares ATTRIBUTE as secret. */
+bool declare_is_secret(const struct declared_table *table, const char *attribute);
+
 /* Whether some kind of item is called NAME. */
 bool declare_has_record(const struct declared_table *table, const char *name);
 

@@ -427,6 +427,40 @@ static bool drafted_paths_is_digit(char c)
     return c && strchr("0123456789ABCDEF", c);
 }
 
+/* Appends the parts of FORMAT that the path does not bind to NAME, which lacks those in SEEN. */
+static void drafted_paths_add_unbound(const struct path_tree *tree, const struct format *format,
+                                      struct bindings *seen, struct buf *name)
+{
+    for (size_t i = 0; i < format->count; i++) {
+        const char *param = format->pieces[i].param;
+        if (!param || drafted_paths_binds(tree, param) || bindings_find(seen, param) ||
+            !bindings_add(seen, param, span_text("")))
+            continue;
+        buf_printf(name, "%s{%s}", name->size ? "," : "", param);
+    }
+}
+
+/* The format of entry names of KIND in an index: the parts of the sort key come first, since they
+ * order the listing and windows test them. A secret stays out of names. */
+static const char *drafted_paths_name_index_entries(struct drafted_table *to,
+                                                    const struct path_tree *tree,
+                                                    const struct declared_record *kind)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    struct bindings seen = {0};
+    for (size_t i = 0; i < tree->index->sort_count; i++) {
+        const struct declared_key *key = &tree->index->sort[i];
+        const struct format *format = declare_find_format(kind, key);
+        if (!declare_is_secret(to->table, key->attribute) && !format_has(format, RANK_PARAM))
+            drafted_paths_add_unbound(tree, format, &seen, &name);
+    }
+    for (size_t i = 0; i < kind->key_count; i++)
+        drafted_paths_add_unbound(tree, &kind->keys[i].format, &seen, &name);
+    to->arena->failed = to->arena->failed || name.failed;
+    bool fits = 2 * seen.count <= FORMAT_MAX_PIECES;
+    return fits && name.size > 0 ? arena_text(to->arena, buf_span(&name)) : NULL;
+}
+
 /* The format of entry names of KIND; NULL for the default, which is the key's own text. If a name
  * with that text could not be parsed again, the name is made of the unbound parts alone. */
 static const char *drafted_paths_name_entries(struct drafted_table *to,
@@ -435,8 +469,11 @@ static const char *drafted_paths_name_entries(struct drafted_table *to,
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     bool parsable = !drafted_paths_is_digit(to->table->separator);
+    const char *by_index = tree->index ? drafted_paths_name_index_entries(to, tree, kind) : NULL;
     const char *any = NULL; /* the name of the only item, where the path binds all parts */
     size_t count = 0;
+    if (by_index)
+        return by_index;
     for (size_t k = 0; k < kind->key_count; k++) {
         const struct format *format = &kind->keys[k].format;
         for (size_t i = 0; i < format->count; i++) {

@@ -9,7 +9,7 @@
  * - readable ones: for each format of the partition key a directory with its parts as steps
  *   ("user/{user_id}/"), which holds the whole partition; likewise for each index
  *   ("by-status/{status}/"). In each, one hidden directory a kind has windows on the first part of
- *   the kind's sort key ("user/{user_id}/order/2024*").
+ *   the kind's sort key ("user/{user_id}/order/2024*"), with which its names begin.
  * - generic ones by whole keys, items/ and by/ (generic_view.h). They replace those of TABLE.
  *
  * Items that fit no kind are of the kind "other", by whole keys, which is added unless TABLE has

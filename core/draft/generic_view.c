@@ -276,14 +276,6 @@ static bool generic_view_is_bound(const struct generic_index_parts *parts, const
     return false;
 }
 
-static bool generic_view_is_secret(const struct declared_table *table, const char *attribute)
-{
-    for (size_t i = 0; i < table->secret_count; i++)
-        if (strcmp(table->secrets[i], attribute) == 0)
-            return true;
-    return false;
-}
-
 /* The format of an entry's name in an index's listing: the part that sorts it, and the parts of the
  * table's key that the path does not bind. The former is omitted if it is a secret, in the table's
  * key, or called RANK_PARAM, which is the position in names. NULL where one part is left, which is
@@ -296,9 +288,9 @@ static const char *generic_view_name_entries(struct arena *arena,
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     const char *sort = parts->bound < parts->count ? parts->parts[parts->bound] : NULL;
-    bool shown = sort && strcmp(sort, RANK_PARAM) != 0 && !generic_view_is_bound(parts, sort) &&
-                 !generic_view_is_secret(
-                     table, index->sort[parts->bound - index->partition_count].attribute);
+    bool shown =
+        sort && strcmp(sort, RANK_PARAM) != 0 && !generic_view_is_bound(parts, sort) &&
+        !declare_is_secret(table, index->sort[parts->bound - index->partition_count].attribute);
     size_t count = 0;
     for (size_t i = 0; i < record->key_count; i++)
         shown = shown && strcmp(format_whole_param(&record->keys[i].format), sort) != 0;
@@ -398,8 +390,7 @@ static void generic_view_add_index(struct generic_paths *paths, const struct dec
         struct generic_index_parts above = parts;
         above.bound = i;
         if (i >= index->partition_count && !generic_view_is_bound(&above, parts.parts[i]) &&
-            !generic_view_is_secret(paths->table,
-                                    index->sort[i - index->partition_count].attribute)) {
+            !declare_is_secret(paths->table, index->sort[i - index->partition_count].attribute)) {
             /* directories, one for each value of this part of the sort key */
             paths->arena->failed = paths->arena->failed || path.failed;
             struct view view = {.path = buf_text(&path), .kind = paths->kind, .index = index->name};

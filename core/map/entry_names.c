@@ -421,3 +421,45 @@ bool entry_names_compile(struct pattern_draft *draft)
     }
     return true;
 }
+
+/* KIND's format of the key ATTRIBUTE, of PATTERN's index or table; NULL for none. */
+static const struct format *entry_names_key_format(const struct map_pattern *pattern,
+                                                   const struct map_kind *kind,
+                                                   const char *attribute)
+{
+    const struct model *table = pattern->table;
+    const struct map_key *key;
+    for (size_t i = 0; pattern->index && (key = model_index_key(pattern->index, i)); i++)
+        if (strcmp(key->attribute, attribute) == 0)
+            return model_key_format(table, key, kind);
+    for (size_t i = 0; i < table->key_count; i++)
+        if (strcmp(table->keys[i].attribute, attribute) == 0)
+            return &kind->keys[i];
+    return NULL;
+}
+
+const char *entry_names_tested_part(const struct map_pattern *pattern)
+{
+    const struct map_cond *cond =
+        pattern->where_count > 0 ? &pattern->where[pattern->where_count - 1] : NULL;
+    if (!cond || cond->op == COND_EQ || cond->value.count == 0 || pattern->entry_count == 0)
+        return NULL;
+    const struct format *format =
+        entry_names_key_format(pattern, pattern->entries[0].kind, cond->attribute);
+    size_t last = cond->value.count - 1;
+    bool is_tested = format && last < format->count && cond->value.pieces[last].param;
+    return is_tested ? format->pieces[last].param : NULL;
+}
+
+bool entry_names_begin_with(const struct map_pattern *pattern, const char *part)
+{
+    for (size_t i = 0; i < pattern->entry_count; i++) {
+        const struct format *name = &pattern->entries[i].name;
+        size_t first = 0;
+        while (first < name->count && !name->pieces[first].param)
+            first++;
+        if (first == name->count || strcmp(name->pieces[first].param, part) != 0)
+            return false;
+    }
+    return true;
+}

@@ -11,6 +11,12 @@ struct pattern_draft;
  * that the path does not have, or by the map's "name". False with a finding. */
 bool entry_names_compile(struct pattern_draft *draft);
 
+/* The part of the key in which the last key condition of the listing PATTERN selects a prefix or a
+ * range; NULL for none. */
+const char *entry_names_tested_part(const struct map_pattern *pattern);
+/* Whether the first part of the names of PATTERN's entries is PART. */
+bool entry_names_begin_with(const struct map_pattern *pattern, const char *part);
+
 /* The number of entries in a path: "newest:{count}/". */
 enum { ENTRY_LIMIT_MOST = 1000000 };
 

@@ -5,6 +5,7 @@
 #include "core/base/nearest.h"
 #include "core/json/json.h"
 #include "core/map/companion.h"
+#include "core/map/entry_names.h"
 
 static bool near_miss_is_known(const struct map_param *param, struct span value)
 {
@@ -96,10 +97,39 @@ static void near_miss_ending(const struct place *place, struct buf *out)
     out->failed = out->failed || hint.failed || names.failed;
 }
 
+/* A window may test a part of the key with which no name begins, or the beginning of a name may
+ * have more than that part. */
+static void near_miss_window(const struct place *place, struct buf *out)
+{
+    const struct map_pattern *list =
+        place->kind == PLACE_DIRECTORY || place->kind == PLACE_LIST_FILE ? place->route->list
+                                                                         : NULL;
+    const char *part = list ? entry_names_tested_part(list) : NULL;
+    if (!part)
+        return;
+    const struct format *value = &list->where[list->where_count - 1].value;
+    const struct format *name = &list->entries[0].name;
+    const struct span *typed =
+        bindings_find(&place->bindings, value->pieces[value->count - 1].param);
+    bool begins = entry_names_begin_with(list, part);
+    size_t at = 0; /* of the text behind the part in names */
+    while (begins && at + 1 < name->count && !name->pieces[at].param)
+        at++;
+    struct span behind = at + 1 < name->count ? name->pieces[at + 1].literal : span_text("");
+    bool has_more = begins && typed && behind.size > 0 &&
+                    memmem(typed->data, typed->size, behind.data, behind.size);
+    if (!typed || (begins && !has_more))
+        return;
+    json_write_string(out, *typed);
+    buf_printf(out, " is compared with {%s}, %s", part,
+               begins ? "which is only the first part of the names"
+                      : "which is not the first part of the names");
+}
+
 void near_miss_write(const struct place *place, struct buf *out)
 {
     static void (*const doubts[])(const struct place *, struct buf *) = {
-        near_miss_steps, near_miss_values, near_miss_ending};
+        near_miss_steps, near_miss_values, near_miss_ending, near_miss_window};
     size_t size = out->size;
     for (size_t i = 0; i < sizeof doubts / sizeof doubts[0] && out->size == size; i++)
         doubts[i](place, out);
