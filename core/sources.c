@@ -587,7 +587,9 @@ struct input_folder *sources_open_bucket(struct sources *sources,
                                          const struct input_watch *watch, struct error *err)
 {
     struct aws_session *session = sources_session(sources, environment, err);
-    return session ? s3_input_open(url, session, sources->options.loop, watch, err) : NULL;
+    return session ? s3_input_open(url, session, sources->options.loop,
+                                   sources->options.deadline_ms, watch, err)
+                   : NULL;
 }
 
 void sources_go_offline(struct sources *sources)

@@ -26,6 +26,7 @@ enum {
 struct s3_client {
     struct aws_session *session; /* borrowed */
     struct aws_client aws;
+    int64_t deadline_ms;
     char *bucket, *region; /* owned; the region that the service stated for the bucket, or NULL */
 };
 
@@ -51,11 +52,12 @@ struct s3_call {
     void *arg;
 };
 
-struct s3_client *s3_client_new(struct aws_session *session)
+struct s3_client *s3_client_new(struct aws_session *session, int64_t deadline_ms)
 {
     struct s3_client *client = calloc(1, sizeof *client);
     if (client)
-        *client = (struct s3_client){.session = session, .aws = aws_session_client(session)};
+        *client = (struct s3_client){
+            .session = session, .aws = aws_session_client(session), .deadline_ms = deadline_ms};
     return client;
 }
 
@@ -324,8 +326,8 @@ static bool s3_send(struct s3_call *call)
     };
     client->aws.locate = s3_locate;
     client->aws.locate_arg = call;
-    call->call =
-        aws_call_start(&client->aws, &request, clock->now_ms(clock) + S3_PART_MS, &ops, call);
+    call->call = aws_call_start(&client->aws, &request, clock->now_ms(clock) + client->deadline_ms,
+                                &ops, call);
     return call->call != NULL;
 }
 

@@ -8,12 +8,13 @@
 /* The access to buckets with the credentials of one session. */
 struct s3_client;
 
-/* SESSION must outlive the client. NULL when memory ran out. */
-struct s3_client *s3_client_new(struct aws_session *session);
+/* SESSION must outlive the client. A part comes within DEADLINE_MS, retries included. NULL when
+ * memory ran out. */
+struct s3_client *s3_client_new(struct aws_session *session, int64_t deadline_ms);
 /* Its calls must have ended. NULL is fine. */
 void s3_client_destroy(struct s3_client *client);
 
-enum { S3_PART_SIZE = 4 * 1024 * 1024, S3_PART_MS = 60 * 1000 };
+enum { S3_PART_SIZE = 4 * 1024 * 1024 };
 
 struct s3_part {
     struct span bytes;   /* fewer than S3_PART_SIZE only at the end of the object */

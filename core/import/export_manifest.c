@@ -132,9 +132,7 @@ static bool manifest_read_moments(const struct manifest_reader *reader, struct j
 
 static bool manifest_read_count(struct json value, int64_t *out)
 {
-    *out = -1;
-    return !json_present(value) || json_is(value, JSON_NULL) ||
-           (json_read_int(value, out) && *out >= 0);
+    return json_read_int(value, out) && *out >= 0;
 }
 
 static bool manifest_take_summary(struct manifest_reader *reader, struct json summary)
@@ -156,7 +154,9 @@ static bool manifest_take_summary(struct manifest_reader *reader, struct json su
     if (out->table.size == 0)
         return manifest_fail(reader, "has no tableArn, so the table is not known");
     if (!manifest_read_count(json_member(summary, "itemCount"), &out->item_count))
-        return manifest_fail(reader, "has an itemCount that is no number");
+        return manifest_fail(reader, "has no valid itemCount, so that missing items would not be "
+                                     "noticed; copy the export again, or, to import the items of a "
+                                     "full export unverified, name its data files");
     reader->prefix = manifest_text(reader, summary, "s3Prefix");
     while (reader->prefix.size > 0 && reader->prefix.data[reader->prefix.size - 1] == '/')
         reader->prefix.size--;
@@ -250,8 +250,14 @@ static bool manifest_take_file(const struct manifest_reader *reader, struct item
         return item_lines_fail(lines, reader->err, "has no valid dataFileS3Key");
     out->md5 = manifest_text(reader, root, "md5Checksum");
     out->name = arena_text(reader->arena, name);
-    if (!manifest_read_count(json_member(root, "itemCount"), &out->item_count))
-        return item_lines_fail(lines, reader->err, "has an itemCount that is no number");
+    if (out->md5.size == 0 ||
+        !manifest_read_count(json_member(root, "itemCount"), &out->item_count))
+        return item_lines_fail(
+            lines, reader->err,
+            "has no md5Checksum or no valid itemCount, so that damage of %s would "
+            "not be noticed; copy the export again, or, to import the items of a "
+            "full export unverified, name its data files",
+            out->name ? out->name : "the file");
     return !reader->arena->failed || error_no_memory(reader->err);
 }
 
@@ -289,6 +295,8 @@ static bool manifest_read_files(struct manifest_reader *reader)
         return false;
     item_lines_init(&lines, input, ITEM_LINES_ROWS);
     bool ok = manifest_take_files(reader, &lines);
+    if (!ok && reader->err->kind == ERROR_INVALID)
+        input_read_rest(input, NULL, reader->err);
     item_lines_clean_up(&lines);
     input_close(input);
     return ok;
@@ -300,12 +308,10 @@ static bool manifest_check_counts(const struct manifest_reader *reader)
     const struct export_manifest *out = reader->out;
     int64_t sum = 0;
     for (size_t i = 0; i < out->file_count; i++) {
-        if (out->files[i].item_count < 0 || out->item_count < 0)
-            return true;
         bool fits = out->files[i].item_count <= INT64_MAX - sum;
         sum = fits ? sum + out->files[i].item_count : INT64_MAX;
     }
-    if (out->item_count < 0 || sum == out->item_count)
+    if (sum == out->item_count)
         return true;
     return error_set(reader->err, ERROR_INVALID,
                      "%s: manifest-summary.json states %" PRId64

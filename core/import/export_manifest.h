@@ -7,9 +7,9 @@
 
 /* A data file. */
 struct export_file {
-    const char *name;   /* in the folder of the export: "data/x.json.gz" */
-    struct span md5;    /* in base64; empty: not stated */
-    int64_t item_count; /* -1: not stated */
+    const char *name; /* in the folder of the export: "data/x.json.gz" */
+    struct span md5;  /* in base64 */
+    int64_t item_count;
 };
 
 struct export_manifest {

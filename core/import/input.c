@@ -61,6 +61,18 @@ void input_folder_close(struct input_folder *folder)
     free(name);
 }
 
+void input_read_rest(struct input *input, const struct input_watch *watch, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+    struct error why = {0};
+    do
+        buf_truncate(&bytes, 0);
+    while (input_read(input, &bytes, &why) && bytes.size > 0 &&
+           (!watch || watch->waits(watch->arg)));
+    if (why.kind)
+        *err = why;
+}
+
 /* Local files. */
 
 struct file_input {
@@ -92,16 +104,25 @@ static void file_input_close(struct input *input)
 
 static const struct input_ops file_input_ops = {file_input_read, file_input_close};
 
-static bool file_input_start(struct file_input *file, const char *path, struct error *err)
+/* A file of an export is data of others: opening a pipe there must not wait for its writer. */
+static bool file_input_start(struct file_input *file, const char *path, bool of_export,
+                             struct error *err)
 {
     struct stat status;
-    bool is_standard = strcmp(path, "-") == 0;
-    file->fd = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    bool is_standard = !of_export && strcmp(path, "-") == 0;
+    int flags = O_RDONLY | O_CLOEXEC | (of_export ? O_NONBLOCK : 0);
+    file->fd = is_standard ? STDIN_FILENO : open(path, flags);
     if (file->fd < 0 || fstat(file->fd, &status) != 0)
         return error_set(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_INVALID,
                          "%s can't be opened: %s", path, strerror(errno));
     if (S_ISDIR(status.st_mode))
-        return error_set(err, ERROR_IS_DIRECTORY, "%s is a folder", path);
+        return error_set(err, ERROR_IS_DIRECTORY, "%s is a folder%s", path,
+                         of_export ? ", and a file of an export; copy the export again" : "");
+    if (of_export && !S_ISREG(status.st_mode))
+        return error_set(err, ERROR_INVALID,
+                         "%s is a pipe or a device, and no regular file as in an export; "
+                         "copy the export again",
+                         path);
     file->base.name = strdup(is_standard ? "standard input" : path);
     if (!file->base.name)
         return error_no_memory(err);
@@ -113,7 +134,7 @@ static bool file_input_start(struct file_input *file, const char *path, struct e
     return true;
 }
 
-struct input *input_open(const char *path, struct error *err)
+static struct input *file_input_new(const char *path, bool of_export, struct error *err)
 {
     struct file_input *file = calloc(1, sizeof *file);
     if (!file) {
@@ -121,10 +142,15 @@ struct input *input_open(const char *path, struct error *err)
         return NULL;
     }
     *file = (struct file_input){.base.ops = &file_input_ops, .fd = -1};
-    if (file_input_start(file, path, err))
+    if (file_input_start(file, path, of_export, err))
         return &file->base;
     input_close(&file->base);
     return NULL;
+}
+
+struct input *input_open(const char *path, struct error *err)
+{
+    return file_input_new(path, false, err);
 }
 
 /* Local folders. */
@@ -135,7 +161,7 @@ static struct input *file_folder_open_file(struct input_folder *folder, const ch
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     buf_printf(&path, "%s/%s", folder->name, name);
     if (!path.failed)
-        return input_open(buf_text(&path), err);
+        return file_input_new(buf_text(&path), true, err);
     error_no_memory(err);
     return NULL;
 }

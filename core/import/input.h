@@ -39,6 +39,10 @@ struct input_ops {
 bool input_read(struct input *input, struct buf *out, struct error *err);
 void input_close(struct input *input); /* NULL is fine */
 
+/* Reads INPUT to its end, or until WATCH (may be NULL) returns false, after a part of it was found
+ * to be wrong (ERR). A wrong checksum replaces ERR: damage explains the part. */
+void input_read_rest(struct input *input, const struct input_watch *watch, struct error *err);
+
 /* Appends all bytes. More than MOST are an error (ERROR_TOO_LARGE). */
 bool input_read_all(struct input *input, size_t most, struct buf *out, struct error *err);
 

@@ -180,7 +180,8 @@ static bool s3_folder_split(struct s3_folder *folder, const char *url, struct er
 }
 
 struct input_folder *s3_input_open(const char *url, struct aws_session *session, struct loop *loop,
-                                   const struct input_watch *watch, struct error *err)
+                                   int64_t deadline_ms, const struct input_watch *watch,
+                                   struct error *err)
 {
     static const struct input_folder_ops ops = {s3_folder_open_file, s3_folder_close};
     struct s3_folder *folder = calloc(1, sizeof *folder);
@@ -188,8 +189,10 @@ struct input_folder *s3_input_open(const char *url, struct aws_session *session,
         error_no_memory(err);
         return NULL;
     }
-    *folder = (struct s3_folder){
-        .base = {.ops = &ops}, .loop = loop, .client = s3_client_new(session), .watch = *watch};
+    *folder = (struct s3_folder){.base = {.ops = &ops},
+                                 .loop = loop,
+                                 .client = s3_client_new(session, deadline_ms),
+                                 .watch = *watch};
     bool ok = folder->client ? s3_folder_split(folder, url, err) : error_no_memory(err);
     if (ok)
         return &folder->base;

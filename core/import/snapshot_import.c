@@ -103,8 +103,7 @@ static bool import_take_folder(struct import_run *run, struct input_folder *fold
     if (!run->table)
         run->table = manifest->table.data;
     for (size_t i = 0; i < manifest->file_count; i++)
-        run->progress->items_total +=
-            manifest->files[i].item_count > 0 ? (uint64_t)manifest->files[i].item_count : 0;
+        run->progress->items_total += (uint64_t)manifest->files[i].item_count;
     run->steps[run->step_count++] = (struct import_step){manifest, folder};
     return true;
 }
@@ -337,25 +336,12 @@ static bool import_read_values(struct import_run *run, struct item_lines *lines,
     }
 }
 
-/* A line that is not valid may be a part of a damaged file: then the checksum at its end differs,
- * and that replaces the error. */
-static void import_read_rest(struct import_run *run, struct input *input)
-{
-    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
-    struct error why = {0};
-    do
-        buf_truncate(&bytes, 0);
-    while (input_read(input, &bytes, &why) && bytes.size > 0 && import_run_proceeds(run));
-    if (bytes.size == 0 && why.kind)
-        *run->err = why;
-}
-
-/* Takes over INPUT, which may be NULL with the error filled. */
-static bool import_read_input(struct import_run *run, struct input *input,
+/* Takes over STORED, which may be NULL with the error filled. */
+static bool import_read_input(struct import_run *run, struct input *stored,
                               const struct export_manifest *manifest, int64_t item_count)
 {
     struct item_lines lines;
-    input = input ? input_unpack(input, run->err) : NULL;
+    struct input *input = stored ? input_unpack(stored, run->err) : NULL;
     if (!input)
         return false;
     struct import_part part = {run->state.item_count + 1,
@@ -364,7 +350,7 @@ static bool import_read_input(struct import_run *run, struct input *input,
     item_lines_init(&lines, input, manifest ? ITEM_LINES_ROWS : ITEM_LINES_UNKNOWN);
     bool ok = import_read_values(run, &lines, manifest);
     if (!ok && manifest && run->err->kind == ERROR_INVALID)
-        import_read_rest(run, input);
+        input_read_rest(stored, &(struct input_watch){import_run_proceeds, run}, run->err);
     run->bytes_before += input->position;
     run->has_list = run->has_list || lines.form == ITEM_LINES_OVER || lines.count > 0;
     if (ok && item_count >= 0 && lines.count != (uint64_t)item_count)
@@ -385,7 +371,7 @@ static bool import_read_export(struct import_run *run, const struct import_step 
         struct input *input = input_folder_open_file(step->folder, file->name, run->err);
         if (!input && run->err->kind == ERROR_NOT_FOUND)
             error_add(run->err, "; the copy of the export is not complete; copy it again");
-        if (input && file->md5.size > 0)
+        if (input)
             input = input_verify(input, file->md5, run->err);
         if (!import_read_input(run, input, manifest, file->item_count))
             return false;

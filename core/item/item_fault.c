@@ -123,15 +123,35 @@ static bool item_walk_elements(struct item_walk *walk, enum typed_tag tag, struc
     return true;
 }
 
+/* A set has at least one member, and each value once: numbers by value, binaries by their bytes. */
+static bool item_walk_set(struct item_walk *walk, struct typed typed)
+{
+    CLEAN_UP(arena_discard) struct arena arena = {0};
+    struct typed_set set;
+    if (json_count(typed.content) == 0)
+        return item_walk_fail(walk, typed.content, "is an empty set");
+    if (!item_walk_elements(walk, typed.tag, typed.content))
+        return false;
+    if (!typed_set(typed, &arena, &set))
+        return item_walk_fail(walk, typed.content,
+                              arena.failed ? NO_MEMORY : "has a number that JSON spells otherwise");
+    for (size_t i = 1; i < set.count; i++)
+        if (typed.tag == TYPED_NS ? number_compare(set.list[i - 1], set.list[i]) == 0
+                                  : span_equal(set.list[i - 1], set.list[i]))
+            return item_walk_fail(walk, typed.content, "is a set that has a value twice");
+    return true;
+}
+
 static bool item_walk_content(struct item_walk *walk, struct typed typed)
 {
     switch (typed.tag) {
     case TYPED_M:
         return item_walk_members(walk, typed.content);
-    case TYPED_L:
     case TYPED_SS:
     case TYPED_NS:
     case TYPED_BS:
+        return item_walk_set(walk, typed);
+    case TYPED_L:
         return item_walk_elements(walk, typed.tag, typed.content);
     case TYPED_BOOL:
     case TYPED_NULL:

@@ -13,6 +13,7 @@
 #include "core/describe/explain.h"
 #include "core/json/writer.h"
 #include "core/map/map.h"
+#include "core/read/place.h"
 #include "core/read/resolve.h"
 #include "core/sources.h"
 #include "core/stored_map.h"
@@ -420,11 +421,20 @@ int app_usage(const char *text, const char *command)
     return EXIT_USAGE;
 }
 
+/* Whether a path whose first step is FIRST leads to tables without a map: now or at a time. */
+static bool app_step_is_tables(struct span first)
+{
+    struct span ending = SPAN_LITERAL(PLACE_TIMES_ENDING);
+    if (span_ends(first, ending))
+        first.size -= ending.size;
+    return span_is(first, MAP_TABLES_NAME);
+}
+
 /* Whether PATH begins with a folder of this machine, and with no environment of the map. */
 static bool app_path_is_local(const struct app *app, const char *path, struct span first)
 {
     CLEAN_UP(buf_clean_up) struct buf folder = {0}, name = {0};
-    if (path[0] != '/' || first.size == 0 || span_is(first, MAP_TABLES_NAME))
+    if (path[0] != '/' || first.size == 0 || app_step_is_tables(first))
         return false;
     buf_add_span(&name, first);
     buf_printf(&folder, "/%s", buf_text(&name));
@@ -447,7 +457,7 @@ void app_hint(const struct app *app, const char *path, struct error *err)
     } else if (any && path[0] != '/' && mount_table_resolve(".", &whole, &root)) {
         error_add(err, "; in a mount, a path below the current directory begins with ./");
     }
-    bool needs_map = map_is_none(app->map) && !(any && span_is(first, MAP_TABLES_NAME));
+    bool needs_map = map_is_none(app->map) && !(any && app_step_is_tables(first));
     if (needs_map && err->kind == ERROR_NOT_FOUND && app->is_drafting)
         error_set(err, ERROR_INVALID,
                   "needs a map, which ddbfs map reads only with --map FILE; without it, "

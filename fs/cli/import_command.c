@@ -190,7 +190,7 @@ static bool import_open_bucket(struct import_command *import, const char *name, 
 {
     struct import_source *source = &import->sources[import->source_count];
     const struct input_watch watch = {import_is_wanted, import};
-    struct error ignored;
+    struct error why = {0};
     if (import->source_count == IMPORT_SOURCES)
         return error_set(err, ERROR_INVALID, "more than %d sources; use --onto for the others",
                          IMPORT_SOURCES);
@@ -200,7 +200,9 @@ static bool import_open_bucket(struct import_command *import, const char *name, 
         return false;
     struct input *manifest = input_folder_open_file(source->holder, "manifest-summary.json", err);
     if (!manifest && (err->kind == ERROR_NOT_FOUND || err->kind == ERROR_DENIED))
-        source->stream = input_folder_open_file(source->holder, "", &ignored);
+        source->stream = input_folder_open_file(source->holder, "", &why);
+    if (why.kind && why.kind != ERROR_NOT_FOUND && why.kind != ERROR_DENIED)
+        *err = why;
     if (manifest)
         source->folder = source->holder;
     if (source->stream)

@@ -3,6 +3,7 @@
 import gzip
 import json
 import signal
+import threading
 import time
 
 import pytest
@@ -100,3 +101,27 @@ def test_ctrl_c_ends_a_wait_for_the_bucket(importer):
         assert process.wait(timeout=4) == -signal.SIGINT
         process.communicate()
     assert importer.files() == {}
+
+
+def test_timeout_limits_each_response_of_the_bucket(importer):
+    enough = threading.Event()
+    with buckets.Bucket({"notes": b"{}"}) as bucket:
+        bucket.before_each = lambda: enough.wait(60)
+        message = importer.refuse("--timeout", "0.2", *KEYS, "s3://exports/notes", "x.ddb", env=bucket.environment())
+        enough.set()
+    assert "within 0.2 s" in message
+
+
+def test_a_changed_byte_in_the_bucket_is_a_wrong_checksum(importer, objects):
+    """Also where the bytes are still a gzip file, whose lines are no JSON, or a list of files."""
+    data = max((key for key in objects if key.startswith("a b") and "/data/" in key), key=lambda key: len(objects[key]))
+    lines = gzip.decompress(objects[data])
+    changes = {
+        data: (objects[data][:-9] + bytes([objects[data][-9] ^ 1]) + objects[data][-8:], gzip.compress(lines.replace(b"{", b"[", 1))),
+        "a b/AWSDynamoDB/1/manifest-files.json": (objects["a b/AWSDynamoDB/1/manifest-files.json"].replace(b"{", b"[", 1),),
+    }
+    for key, contents in changes.items():
+        for content in contents:
+            with buckets.Bucket({**objects, key: content}) as bucket:
+                message = importer.refuse(*KEYS, "s3://exports/a b/AWSDynamoDB/1", "x.ddb", env=bucket.environment())
+            assert f"s3://exports/{key} has the MD5 checksum" in message

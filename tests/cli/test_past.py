@@ -118,6 +118,14 @@ def test_a_moment_before_the_first_is_not_found_and_names_the_times(past):
     assert all(moment in result.stderr for moment in snapshots.MOMENTS)
 
 
+def test_times_of_all_tables_are_found_or_not_without_a_map(past):
+    for time in ("2026-10-31", "yesterday"):
+        result = past("ls", "--no-map", f"/tables@at/{time}", expect=3)
+        assert all(moment in result.stderr for moment in snapshots.MOMENTS)
+        past("cat", "--no-map", f"/tables@at/{time}/any-Table/items/a", expect=3)
+    assert "prod-ShopifyEntitiesTable/" in past("ls", "--no-map", "/tables@at/2026-11-02").text
+
+
 NO_TIMES = [("yesterday",), ("2026-1",), ("2026-11-31",), ("2026-11-02T25",), ("2026-11-02T06:00:00+",), ("now@info",)]
 
 

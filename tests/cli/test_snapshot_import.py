@@ -11,13 +11,14 @@ import resource
 import shutil
 import signal
 import sqlite3
+import stat
 import subprocess
 import threading
 import time
 
 import pytest
 
-from harness import exports, load, places, preloads, tables, terminal
+from harness import buckets, exports, load, places, preloads, tables, terminal
 from harness.rows import rows
 
 KEYS = ["--keys", "id:S", "--table", "Notes"]
@@ -97,7 +98,14 @@ def test_without_keys_the_options_are_listed(importer):
     (gzip.compress(b'{"id":{"S":"a"}}\n')[:-9], "the compressed data is cut off"),
     (gzip.compress(b'{"id":{"S":"a"}}\n') + b"x", "other bytes behind its compressed data"),
     ([note("a", x={"S": "x" * (17 << 20)})], "line 1: a value is longer than 16 MB"),
-], ids=range(26))  # fmt: skip
+    ([note("a"), note("b", x={"SS": []})], "line 2: the item is not valid: a part of it is an empty set (byte "),
+    ([note("a", x={"L": [{"BS": []}]})], "line 1: the item is not valid: a part of it is an empty set"),
+    ([note("a"), note("b", x={"M": {"y": {"NS": ["2", "1", "1.0"]}}})], "line 2: the item is not valid: a part of it is a set that has a value twice"),
+    ([note("a", x={"NS": ["1E2", "100"]})], "is a set that has a value twice"),
+    (b'{"id":{"S":"a"},"x":{"SS":["b","\\u0062"]}}\n', "is a set that has a value twice"),
+    ([note("a", x={"BS": ["AQ==", "AR=="]})], "is "),
+    ([note("a", x={"BS": ["AQI=", "AAE=", "AQI="]})], "is a set that has a value twice"),
+], ids=range(33))  # fmt: skip
 def test_first_fault_ends_the_import(importer, content, why):
     file = importer.write("notes", content)
     message = importer.refuse(*KEYS, file, "x.ddb")
@@ -232,7 +240,25 @@ def with_file_member(name, value):
 
 def replace_data(folder, text):
     data_file(folder).write_bytes(gzip.compress(text.encode()))
-    rewrite(folder, "manifest-files.json", lambda old: {**old, "md5Checksum": None})
+    content = data_file(folder).read_bytes()
+    rewrite(folder, "manifest-files.json", lambda old: {**old, "md5Checksum": exports.md5(content)})
+
+
+def flip_list(folder):
+    """One bit of manifest-files.json, which then is no JSON."""
+    path = folder / "manifest-files.json"
+    path.write_bytes(path.read_bytes().replace(b"{", b"[", 1))
+
+
+def replace_by(make):
+    """Puts something that is no file in the place of the data file."""
+
+    def damage(folder):
+        path = data_file(folder)
+        path.unlink()
+        make(path)
+
+    return damage
 
 
 DAMAGES = {
@@ -244,16 +270,26 @@ DAMAGES = {
         (folder / "manifest-summary.json").read_bytes() + b" "), "manifest-summary.json has the MD5 checksum"),
     "changed list": (lambda folder: (folder / "manifest-files.json").write_bytes(
         (folder / "manifest-files.json").read_bytes() + b"\n"), "manifest-files.json has the MD5 checksum"),
+    "changed byte of the list": (flip_list, "manifest-files.json has the MD5 checksum"),
+    "no checksum of a file": (with_file_member("md5Checksum", None), "line 1: has no md5Checksum or no valid itemCount"),
+    "no count of a file": (with_file_member("itemCount", None), "line 1: has no md5Checksum or no valid itemCount"),
+    "no count of the export": (with_member("itemCount", None), "has no valid itemCount, so that missing items"),
+    "pipe": (replace_by(os.mkfifo), "is a pipe or a device, and no regular file"),
+    "socket": (replace_by(lambda path: os.mknod(path, stat.S_IFSOCK | 0o600)), "can't be opened: No such device or address"),
+    "device": (replace_by(lambda path: path.symlink_to("/dev/zero")), "is a pipe or a device, and no regular file"),
+    "directory": (replace_by(os.mkdir), "is a folder, and a file of an export; copy the export again"),
+    "pipe as manifest": (lambda folder: ((folder / "manifest-summary.json").unlink(), os.mkfifo(folder / "manifest-summary.json")),
+                         "manifest-summary.json is a pipe"),
     "wrong checksum": (with_file_member("md5Checksum", "nonsense"), "is no MD5 in base64: nonsense"),
     "count of a file": (with_file_member("itemCount", 7), "states 1 items, but the files of manifest-files.json have"),
-    "counts": (lambda folder: (with_file_member("itemCount", 2)(folder), with_member("itemCount", None)(folder)),
+    "counts": (lambda folder: (with_file_member("itemCount", 2)(folder), with_member("itemCount", 2)(folder)),
                "has 1 items, but the manifest states 2"),
     "ion": (with_member("outputFormat", "ION"), "export the table again with --export-format DYNAMODB_JSON"),
     "other format": (with_member("outputFormat", None), "has no outputFormat DYNAMODB_JSON"),
     "other type": (with_member("exportType", "PARTIAL_EXPORT"), "has an exportType that is not known"),
     "no time": (with_member("exportTime", "soon"), 'has no valid exportTime: "soon" is no time'),
     "no table": (with_member("tableArn", None), "has no tableArn"),
-    "no count": (with_member("itemCount", "x"), "has an itemCount that is no number"),
+    "no count": (with_member("itemCount", "x"), "has no valid itemCount"),
     "another table": (with_member("tableArn", "arn:aws:dynamodb:x:1:table/Others"), "the table Orders, and the export"),
     "outside": (with_file_member("dataFileS3Key", "../../../etc/passwd"), "line 1: has no valid dataFileS3Key"),
     "absolute": (with_file_member("dataFileS3Key", "/etc/passwd"), "line 1: has no valid dataFileS3Key"),
@@ -790,28 +826,17 @@ def test_keys_of_the_live_table(ddbfs, importer, table, boto):
 def test_terminal_shows_the_progress(importer, described):
     """The line comes after a second without output; with --json, lines come on standard output, too."""
     items = [{**ITEM, "sk": {"N": str(number)}} for number in range(6400)]
-    folder = exports.full(importer.folder / "base", items, T0, files=1, empty=0)
-    rewrite(folder, "manifest-files.json", lambda old: {**old, "md5Checksum": None})
-    (data,) = (folder / "data").iterdir()
-    lines = gzip.decompress(data.read_bytes()).splitlines(keepends=True)
-    data.unlink()
-    os.mkfifo(data)
+    folder = exports.full(importer.folder / "base", items, T0, files=100, empty=0)
+    objects = {f"base/{path.relative_to(folder)}": path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     enough = threading.Event()
-
-    def feed():
-        with open(data, "wb", buffering=0) as out:
-            for at in range(0, len(lines), 64):
-                out.write(b"".join(lines[at : at + 64]))
-                enough.wait(0.03)
-
-    words = [importer.binary, "import", "--json", *map(str, described), folder, importer.folder / "x.ddb"]
-    feeder = threading.Thread(target=feed)
-    feeder.start()
-    with terminal.Terminal(words, {**importer.environment, "TERM": "xterm"}, typed=True) as shown:
-        shown.wait_for(" s left")
-        enough.set()
-        assert shown.end() == 0
-    feeder.join()
+    with buckets.Bucket(objects) as bucket:
+        bucket.before_each = lambda: enough.wait(0.03)
+        words = [importer.binary, "import", "--json", *map(str, described), "s3://exports/base", importer.folder / "x.ddb"]
+        environment = {**importer.environment, **bucket.environment(), "TERM": "xterm"}
+        with terminal.Terminal(words, environment, typed=True) as shown:
+            shown.wait_for(" s left")
+            enough.set()
+            assert shown.end() == 0
     assert re.search(r"ddbfs: [\d,]+ of 6,400 items, \d+ KB, [\d,]+ items/s, \d+ s left", shown.shown)
     assert shown.shown.endswith("\r\033[K")
     *steps, last = map(json.loads, shown.stdout.splitlines())

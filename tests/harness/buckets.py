@@ -20,6 +20,7 @@ class Bucket:
     def __init__(self, objects, name="exports", region=REGION, may_list=True):
         self.objects = dict(objects)
         self.may_list = may_list  # if not, a missing object is denied, as S3 does
+        self.before_each = None  # called before each response
         self.after_first = None  # called once, behind the first response of an object, or instead of it
         self.name = name
         self.region = region
@@ -53,6 +54,8 @@ class Bucket:
             return error(403, "AccessDenied", "Access Denied")
         if key not in self.objects:
             return error(404, "NoSuchKey", "The specified key does not exist.")
+        if self.before_each:
+            self.before_each()
         part = self.part(self.objects[key], request.headers)
         if self.after_first:
             self.after_first()

@@ -88,8 +88,19 @@ def test_names_that_are_no_time_are_not_found_and_say_why(past_mount):
             os.stat(past_mount / "prod@at" / name)
     assert not (past_mount / "prod@at/.git").exists()
     old, wrong = past_mount.failures()
+    with pytest.raises(FileNotFoundError):
+        os.stat(past_mount / "tables@at" / "1999")
     assert "no snapshot is as old as 2026-10-31T23:59:59.999Z" in old.reason and FIRST in old.reason
     assert '"yesterday" is no time' in wrong.reason and SECOND in wrong.reason
+
+
+def test_times_of_all_tables_are_found_or_not_without_a_map(mount, file):
+    bare = mount("--no-map", "--snapshot", file, env=NOWHERE)
+    for name in ("2026-10-31", "yesterday"):
+        with pytest.raises(FileNotFoundError):
+            os.stat(bare / "tables@at" / name)
+    assert "no snapshot is as old as" in bare.failures()[0].reason
+    assert "prod-ShopifyEntitiesTable" in os.listdir(bare / "tables@at/2026-11-02")
 
 
 def test_links_stay_at_their_moment(past_mount):

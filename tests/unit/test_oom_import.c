@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/crypto.h"
 #include "core/import/key_description.h"
 #include "core/import/snapshot_check.h"
+#include "core/item/value.h"
 #include "tests/unit/oom.h"
 
 #define ARN "arn:aws:dynamodb:x:1:table/Things"
@@ -33,8 +35,15 @@ static void write_export(const char *name, const char *summary, const char *line
 {
     CHECK(mkdir(name, 0700) == 0 && chdir(name) == 0 && mkdir("data", 0700) == 0);
     write_file("manifest-summary.json", summary);
-    write_file("manifest-files.json",
-               "{\"itemCount\":2,\"dataFileS3Key\":\"AWSDynamoDB/1/data/x\"}\n");
+    uint8_t md5[DIGEST_MD5_SIZE];
+    CLEAN_UP(buf_clean_up) struct buf files = {0};
+    struct digest *digest = digest_begin_md5();
+    CHECK(digest && digest_add(digest, span_text(lines)) && digest_end(digest, md5));
+    digest_free(digest);
+    buf_add_text(&files, "{\"itemCount\":2,\"md5Checksum\":\"");
+    base64_write(&files, span_of((const char *)md5, sizeof md5));
+    buf_add_text(&files, "\",\"dataFileS3Key\":\"AWSDynamoDB/1/data/x\"}\n");
+    write_file("manifest-files.json", buf_text(&files));
     write_file("data/x", lines);
     CHECK(chdir("..") == 0);
 }

@@ -27,7 +27,7 @@ static void open_bucket(struct bucket_scene *in, const char *config)
                                       .transport = script_transport(in->scene.script),
                                       .log = &in->scene.log};
     in->session = aws_session_new(&in->scene.settings, &parts);
-    in->client = s3_client_new(in->session);
+    in->client = s3_client_new(in->session, 60 * 1000);
 }
 
 static void bucket_scene_clean_up(struct bucket_scene *in)
