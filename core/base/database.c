@@ -208,7 +208,18 @@ static bool database_check_header(struct database *database, struct error *err)
                                   page_size == 1 ? 65536 : page_size, err);
 }
 
-/* No statement runs code of the file's schema, and a reader makes no temporary file. */
+/* Views, triggers and virtual tables of a stranger's file run no code, nor do its expressions call
+ * functions that have effects. */
+static void database_distrust_schema(sqlite3 *handle)
+{
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_drop_modules(handle, NULL);
+}
+
+/* A reader makes no temporary file. */
 static const char read_settings[] = "PRAGMA temp_store = MEMORY; PRAGMA schema_version";
 
 /* Opens the file and reads its first page; before that, a file of another kind is not noticed.
@@ -229,9 +240,7 @@ static int database_connect(struct database *database, enum database_mode mode, 
     if (mode != DATABASE_READ_NOW)
         sqlite3_busy_handler(database->handle, database_on_busy, database);
     sqlite3_limit(database->handle, SQLITE_LIMIT_LENGTH, DATABASE_MOST_VALUE);
-    sqlite3_db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(database->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_drop_modules(database->handle, NULL);
+    database_distrust_schema(database->handle);
     return sqlite3_exec(database->handle, reads ? read_settings : "PRAGMA schema_version", NULL,
                         NULL, NULL);
 }

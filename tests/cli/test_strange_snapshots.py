@@ -120,9 +120,7 @@ def test_a_read_makes_no_temporary_file(stranger):
     notes = [{"id": {"S": f"{number:05}"}, "x": {"S": "x" * 2000}} for number in range(3000)]
     stranger.importer.write("strange/notes", notes)
     stranger.importer("--yes", *KEYS, "strange/notes", "strange/x.ddb", env={"SQLITE_TMPDIR": "/tmp"})
-    with sqlite3.connect(stranger.file) as database:
-        database.executescript("DROP INDEX items_1_key")
-    database.close()
+    change(stranger.file, "DROP INDEX items_1_key")
     assert "an index is missing" in stranger.run("check", "x.ddb").stdout
     assert empty.stat().st_mtime_ns == before
 
@@ -144,6 +142,24 @@ def test_readers_go_on_beside_a_writer_at_work(stranger):
         assert stranger.state() == before
         stranger.journal.unlink()
     writer.close()
+
+
+def change(file, sql):
+    with sqlite3.connect(file) as database:
+        database.executescript(sql)
+    database.close()
+
+
+def test_a_schema_runs_no_code(stranger):
+    """A trigger of the file does not change what --onto writes, and a table may not be a module's."""
+    change(stranger.file, "CREATE TRIGGER t AFTER INSERT ON moments BEGIN DELETE FROM items_1; END")
+    done = stranger.run("import", "--onto", "x.ddb", "--keys", "id:S", "--table", "Other", "notes")
+    assert done.returncode == 0, done
+    assert stranger.importer.read("strange/x.ddb", "SELECT count(*) FROM items_1") == [(1,)]
+    change(stranger.file, "DROP TABLE moments;"
+           "CREATE VIRTUAL TABLE moments USING fts5(table_number, at_ms, from_ms, origin, items, bytes)")  # fmt: skip
+    done = stranger.run("ls", "--snapshot", "x.ddb", "/")
+    assert done.returncode == 1 and "no such module: fts5" in done.stderr, done
 
 
 def torn(stranger):
@@ -195,9 +211,7 @@ def second_name_of_the_file(stranger):
 
 
 def another_application(stranger):
-    with sqlite3.connect(stranger.file) as database:
-        database.execute("PRAGMA application_id = 1")
-    database.close()
+    change(stranger.file, "PRAGMA application_id = 1")
     hot_journal(stranger)
 
 

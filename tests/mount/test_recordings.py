@@ -365,6 +365,17 @@ def test_commands_read_a_recording(ddbfs, replay, tmp_path):
     assert "does not go with --snapshot" in past("cat", "--record", file, SETTINGS, expect=2).stderr
 
 
+def test_a_view_of_a_recording_is_not_read(ddbfs, replay, tmp_path):
+    """In the place of a table, it could occupy the reader for ever."""
+    file = tmp_path / "incident.ddb"
+    ddbfs("cat", "--record", file, SETTINGS)
+    with sqlite3.connect(file) as database:
+        database.executescript(
+            "ALTER TABLE items_1 RENAME TO others; CREATE VIEW items_1 AS SELECT * FROM others"
+        )
+    assert 'access to view "items_1" prohibited' in replay(file)("cat", SETTINGS, expect=1).stderr
+
+
 def test_a_mounted_recording_is_compared_with_the_present(ddbfs, replay, tmp_path, boto):
     """With the mount's settings, so the server must be known to the command."""
     file = tmp_path / "incident.ddb"
