@@ -16,6 +16,7 @@
 #include "core/recording/recording.h"
 #include "core/source/batching.h"
 #include "core/source/ranges.h"
+#include "core/source/source_bounds.h"
 
 enum {
     MAX_CONNECTIONS = 16,
@@ -53,7 +54,8 @@ struct recorded_environment {
 
 struct sources {
     struct sources_options options;
-    struct recorder *recorder; /* owned; NULL: nothing is recorded */
+    struct source_bounds bounds; /* of each layer of each source of DynamoDB */
+    struct recorder *recorder;   /* owned; NULL: nothing is recorded */
     bool records_secrets, has_passed_over, has_reported_ignored;
     struct list recorded;               /* of struct recorded_environment, owned */
     struct sources_following following; /* of sources that are opened from now on */
@@ -77,6 +79,7 @@ struct sources *sources_new(const struct sources_options *options)
     if (!sources)
         return NULL;
     sources->options = *options;
+    sources->bounds = (struct source_bounds){options->most_items, options->deadline_ms};
     sources->tokens = sso_tokens_new();
     sources->snapshots = snapshots_new(&(struct snapshots_options){
         options->loop, options->log, options->snapshots, options->snapshot_count,
@@ -390,6 +393,8 @@ static bool sources_stack(struct sources *sources, struct open_source *opened,
         return error_set(err, ERROR_INVALID,
                          "the layers of a source are in the wrong order; this is a bug of ddbfs; "
                          "please report it");
+    for (struct source *each = source; each; each = each->inner)
+        each->bounds = &sources->bounds;
     source->number = ++sources->opened_count;
     source->unused = sources_sweep_later;
     source->unused_arg = sources;

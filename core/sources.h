@@ -18,9 +18,10 @@ struct sources;
 
 struct sources_options {
     struct loop *loop;
-    const struct log *log;        /* may be NULL */
-    int64_t deadline_ms;          /* of each page, retries included */
-    struct aws_options over;      /* the command line's; they override the map's */
+    const struct log *log;   /* may be NULL */
+    int64_t deadline_ms;     /* of each page, retries included; and of pages without progress */
+    uint64_t most_items;     /* of one Read that is no Scan */
+    struct aws_options over; /* the command line's; they override the map's */
     const char *const *snapshots; /* the command line's files, or folder; instead of DynamoDB */
     size_t snapshot_count;
     const char *snapshots_named_by; /* "--snapshot" */

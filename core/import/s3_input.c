@@ -1,5 +1,6 @@
 #include "core/import/s3_input.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,11 @@ static void s3_input_take_part(void *arg, const struct s3_part *part, const stru
     input->is_over = true;
     if (err) {
         input->err = *err;
+    } else if (input->end > 0 && part->size != input->base.size) {
+        error_set(&input->err, ERROR_BAD_ANSWER,
+                  "%s has %" PRIu64 " bytes, and had %" PRIu64 " when its first part was read; "
+                  "check the endpoint, and import it again",
+                  input->base.name, part->size, (uint64_t)input->base.size);
     } else {
         buf_truncate(&input->part, 0);
         buf_add_span(&input->part, part->bytes);

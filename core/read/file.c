@@ -284,6 +284,9 @@ static bool fact_flight_start_stream(struct fact_flight *flight)
     return !read_failed(read) && fact_flight_start_part(flight, 0);
 }
 
+/* More than all backups of a table, or all its exports of 90 days. */
+enum { FACT_MOST_BYTES = 16 << 20 };
+
 /* False when memory ran out. */
 static bool fact_flight_add_page(struct fact_part *part, const struct page *page)
 {
@@ -320,6 +323,14 @@ static void fact_flight_take_page(void *arg, const struct page *page, const stru
     }
     if (page && !fact_flight_add_page(part, page)) {
         error_no_memory(&why);
+        fact_flight_fail(flight, &why);
+        return;
+    }
+    if (part->text.size > FACT_MOST_BYTES) {
+        error_set(&why, ERROR_BAD_ANSWER,
+                  "the service describes the table %s with more than %d MB, and has not ended; "
+                  "check the endpoint: ddbfs config",
+                  part->read->table, FACT_MOST_BYTES >> 20);
         fact_flight_fail(flight, &why);
         return;
     }

@@ -2,13 +2,33 @@
 
 #include <stdlib.h>
 
+#include "core/source/source_bounds.h"
+
+static void source_take_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct source_call *call = arg;
+    struct error why;
+    if (page && !source_bounds_admit(call->source->bounds, call, page, &why))
+        call->reader(call->reader_arg, NULL, &why);
+    else
+        call->reader(call->reader_arg, page, err);
+}
+
 struct source_call *source_start(struct source *source, const struct read *read,
                                  struct payer *payer, source_page_fn *fn, void *arg)
 {
     struct source_call *call = calloc(1, source->ops->call_size);
     if (!call)
         return NULL;
-    *call = (struct source_call){source_ref(source), read, payer_ref(payer), fn, arg};
+    *call = (struct source_call){
+        .source = source_ref(source),
+        .read = read,
+        .payer = payer_ref(payer),
+        .fn = source->bounds ? source_take_page : fn,
+        .arg = source->bounds ? call : arg,
+        .reader = fn,
+        .reader_arg = arg,
+    };
     if (source->ops->start(call))
         return call;
     source_end(call);

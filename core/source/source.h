@@ -143,6 +143,8 @@ struct page {
  * follows. The callback may end the call. */
 typedef void source_page_fn(void *arg, const struct page *page, const struct error *err);
 
+struct source_bounds;
+
 struct source {
     const struct source_ops *ops;
     struct source *inner;      /* owned: the source that this one wraps; NULL: none */
@@ -150,6 +152,7 @@ struct source {
     unsigned users;            /* source_ref: pointers that are kept between calls, and calls */
     void (*unused)(void *arg); /* called when the last user is gone; may be NULL */
     void *unused_arg;
+    const struct source_bounds *bounds; /* of each Read; borrowed; NULL: none */
 };
 
 /* The order in which core/sources.c stacks sources, from the service outwards. */
@@ -166,8 +169,15 @@ struct source_call {
     struct source *source;   /* a reference */
     const struct read *read; /* borrowed */
     struct payer *payer;     /* a reference; may be NULL */
-    source_page_fn *fn;
+    source_page_fn *fn;      /* of the reader; with bounds it is called behind their check */
     void *arg;
+    source_page_fn *reader; /* of a source with bounds: the reader's */
+    void *reader_arg;
+    struct source_progress { /* likewise, so far */
+        uint64_t items;
+        unsigned idle_pages; /* the latest in a row that brought nothing, */
+        int64_t idle_ms;     /* and their time */
+    } progress;
 };
 
 /* Counts of requests so far. */

@@ -91,6 +91,7 @@ static bool app_open_parts(struct app *app, size_t cache_bytes, struct error *er
         .loop = app->loop,
         .log = &app->log,
         .deadline_ms = options->timeout_ms,
+        .most_items = options->max_entries,
         .over = {.profile = options->profile,
                  .region = options->region,
                  .endpoint_url = options->endpoint_url},

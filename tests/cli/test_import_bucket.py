@@ -91,6 +91,21 @@ def test_an_object_that_changes_is_no_snapshot(importer):
     assert "s3://exports/notes changed while it was read" in message
 
 
+def test_an_object_that_grows_while_it_is_read_ends(importer):
+    """Each part is full, and states that more follows."""
+    with buckets.Bucket({"notes": b"n"}) as bucket:
+
+        def grow(_content, headers):
+            first = int(headers["range"].split("=")[1].split("-")[0])
+            found = f"bytes {first}-{first + LONG_PART - 1}/{first + 2 * LONG_PART}"
+            return 206, b"\n" * LONG_PART, {"ETag": '"one"', "Content-Range": found}
+
+        bucket.part = grow
+        message = importer.refuse(*KEYS, "s3://exports/notes", "x.ddb", env=bucket.environment())
+        parts = [request for request in bucket.requests if "/notes bytes" in request]
+    assert "when its first part was read" in message and len(parts) <= 3
+
+
 def test_ctrl_c_ends_a_wait_for_the_bucket(importer):
     with buckets.Bucket({"notes": b"{}"}) as bucket:
         bucket.after_first = lambda: time.sleep(5)

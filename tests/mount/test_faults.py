@@ -3,6 +3,7 @@ gets, how often the service is asked, and that it is over with the fault. Meanwh
 records are read as ever."""
 
 import errno
+import itertools
 import os
 import threading
 import time
@@ -269,3 +270,35 @@ def test_a_clock_that_is_wrong_is_not_seen(mounted):
         assert read(m, RECORD) == before
         assert len(m.proxy.requests) == 2, offset_s
     assert "errno=" not in m.errors()
+
+
+@pytest.mark.parametrize("each, options, number, words", [
+    (0, ("--timeout", "0.4"), errno.ETIMEDOUT, "brought nothing"),
+    (50, ("--max-entries", "300"), errno.EFBIG, "more than 300 items"),
+])  # fmt: skip
+def test_pages_that_never_end_end_a_reader(mount, each, options, number, words):
+    """Pages of EACH items: a listing, and its file."""
+    numbers = itertools.count()
+
+    def key(body):
+        values = body["ExpressionAttributeValues"].values()
+        place = next(numbers) if body.get("ScanIndexForward", True) else 10**9 - next(numbers)
+        sk = {"S": f"JOB#2026-04-16T10:15:00Z#{place:012d}"}
+        return {"pk": next(value for value in values if value["S"].startswith("PLATFORM#")), "sk": sk}
+
+    def endless(body):
+        items = [key(body) for _ in range(each)]
+        counts = {"Count": each, "ScannedCount": each, "LastEvaluatedKey": (items or [key(body)])[-1]}
+        return counts if body.get("Select") == "COUNT" else {**counts, "Items": items}
+
+    m = mount(*options)
+    m.proxy.fault("canned", op="Query", times=None, answer=endless)
+    with pytest.raises(OSError) as caught:
+        list(os.scandir(m / LIST))
+    assert caught.value.errno == number
+    with pytest.raises(OSError) as caught:
+        os.stat(m / f"{LIST}@jsonl")
+    assert caught.value.errno == number
+    for path in (LIST, f"{LIST}@jsonl"):
+        told = [each for each in m.failures() if each.words["path"] == f"/{path}"]
+        assert words in told[-1].reason

@@ -215,6 +215,7 @@ static int run_on_server(struct loop *loop, const char *url, unsigned times)
     struct place place = {0};
     struct sources_options options = {.loop = loop,
                                       .deadline_ms = 60000,
+                                      .most_items = UINT64_MAX,
                                       .over = {.endpoint_url = url, .region = "us-east-1"},
                                       .user_agent = "reads",
                                       .may_scan = true,

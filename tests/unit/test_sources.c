@@ -42,7 +42,7 @@ static void open_scene(struct scene *scene, const char *credentials)
     scene->map = map_parse("map.json", span_text(map_text), NULL, &scene->err);
     if (!scene->map)
         CHECK_FAIL("%s", scene->err.text);
-    struct sources_options options = {.loop = scene->loop, .deadline_ms = 1000};
+    struct sources_options options = {.loop = scene->loop, .deadline_ms = 1000, .most_items = 1000};
     scene->sources = sources_new(&options);
     CHECK(scene->loop && scene->sources);
 }
