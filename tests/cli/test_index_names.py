@@ -220,6 +220,30 @@ def test_rows_of_sql_have_an_item_that_moves(ddbfs, moving, write_map):
     assert ddbfs("sql", "--csv", statement, env=env).text.splitlines()[1:] == ["ann,7", "eve,5"]
 
 
+def test_a_count_by_items_that_are_read_has_an_item_that_moves(ddbfs, moving):
+    """The index has no `total`, so that the items decide."""
+    moving()
+    assert ddbfs("cat", "--where", "total > 0", "/any/orders/date/open@count", env=moving.env).text == "2\n"
+
+
+def test_a_count_is_that_of_the_names_in_the_index(ddbfs, orders, proxy, boto):
+    """An index that is behind still has an item that was deleted. `ls -l` and forms with contents leave it out."""
+    for customer in ("ann", "bob"):
+        orders(customer, "1")
+    folder = "/any/orders/date/open"
+
+    def forget(body):
+        items = body["Responses"]["any-Orders"]
+        items[:] = [item for item in items if item["customerId"]["S"] != "ann"]
+
+    proxy.fault("alter", op="BatchGetItem", times=None, change=forget)
+    counts = [ddbfs("cat", f"{folder}@count", env=orders.env).text, ddbfs("ls", "--count", folder, env=orders.env).text]
+    assert counts == ["2\n", "2\n"] and len(ddbfs("ls", folder, env=orders.env).text.splitlines()) == 2
+    assert len(ddbfs("ls", "-l", folder, env=orders.env).text.splitlines()) == 1
+    assert lines_of(ddbfs("cat", f"{folder}@jsonl", env=orders.env).text) == {"bob": 5}
+    assert ddbfs("cat", "--where", "total > 0", f"{folder}@count", env=orders.env).text == "1\n"
+
+
 def test_an_item_that_moves_ahead_of_the_query_is_listed_once(ddbfs, orders, proxy):
     for number in range(4):
         orders("ann", str(number), f"2026-02-0{number + 1}")
