@@ -74,7 +74,7 @@ static void tail_write_status(const struct tail_run *run, struct buf *out)
 {
     int64_t ms = loop_now_ms(run->tail.app->loop) - run->began_ms;
     tail_tables_write(&run->tail, out);
-    buf_printf(out, ", %.0f requests an hour",
+    buf_printf(out, ", %.0f requests/hour",
                (double)tail_tables_requests(&run->tail) * 3600e3 / (double)(ms > 1000 ? ms : 1000));
 }
 
