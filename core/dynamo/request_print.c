@@ -117,10 +117,33 @@ static void request_print_add_parts(struct buf *out, const struct read *read,
     shell_quote(out, left);
 }
 
-/* The program for the response. If a limit stopped the tool and sifting leaves
- * too few items, the program fails: the rest must not be missing in silence. */
+/* Whether a first page that is not enough is expected: then the whole query follows. */
+static bool request_print_goes_on(const struct read *read, const struct source_command *how)
+{
+    return read->ties || (how->sift && !how->first_suffice);
+}
+
+/* Appends the condition that the first page is not enough: items that do not count may be in
+ * between, or items behind it may share the last one's sort key. */
+static void request_print_add_shortage(struct buf *out, const struct read *read, uint32_t limit)
+{
+    buf_printf(out, "length < %lu", (unsigned long)limit);
+    for (uint32_t i = 0; read->ties && i < 2; i++) {
+        buf_add_text(out, i ? " == [" : " or [");
+        for (size_t k = 0; k < read->sort_count; k++) {
+            buf_printf(out, "%s.[%u][", k ? ", " : "", limit - 2 + i);
+            json_write_ascii(out, read->sort[k]);
+            buf_add_char(out, ']');
+        }
+        buf_add_char(out, ']');
+    }
+}
+
+/* The program for the response. If a LIMIT stopped the tool and too few items count, the program
+ * fails: the rest must not be missing in silence. */
 static void request_print_add_program(struct buf *out, const struct request *request,
-                                      const struct source_command *how, uint32_t limit)
+                                      const struct read *read, const struct source_command *how,
+                                      uint32_t limit)
 {
     CLEAN_UP(buf_clean_up) struct buf program = {0};
     const char *items = request->op == DYNAMO_GET_ITEM             ? "[.Item // empty]"
@@ -131,13 +154,17 @@ static void request_print_add_program(struct buf *out, const struct request *req
                                                                    : ".Items";
     if (!how->sift && !how->choose && !request->counts)
         return;
-    if (how->sift && limit)
-        buf_printf(&program,
-                   ".NextToken as $more | .Items | %s | if length < %lu and $more then "
-                   "error(\"other items are in between; leave out --max-items\") else . end",
-                   how->sift, (unsigned long)limit);
-    else
-        buf_printf(&program, "%s%s%s", items, how->sift ? " | " : "", how->sift ? how->sift : "");
+    bool may_lack = limit && (how->sift || read->ties);
+    buf_printf(&program, "%s%s%s%s", may_lack ? ".NextToken as $more | " : "", items,
+               how->sift ? " | " : "", how->sift ? how->sift : "");
+    if (may_lack) {
+        buf_add_text(&program, " | if $more and (");
+        request_print_add_shortage(&program, read, limit);
+        buf_printf(&program, ") then error(\"%s\") else . end",
+                   request_print_goes_on(read, how)
+                       ? "the first page is not enough"
+                       : "other items are in between; leave out --page-size and --max-items");
+    }
     if (how->choose)
         buf_printf(&program, " | %s", how->choose);
     buf_printf(out, " | jq %s ", how->flags);
@@ -168,8 +195,59 @@ static const char *request_print_command(enum dynamo_op op)
     return commands[op];
 }
 
-/* The tool reads page after page by itself. --max-items stops it after as many
- * items, behind the filter, as a caller of the Read stops at its limit. */
+/* Appends one call of the tool, which reads page after page by itself. --max-items stops it after
+ * LIMIT items, behind the filter, as a caller of the Read stops at its limit. Without --page-size
+ * it would read a page of a megabyte for them. */
+static void request_print_add_call(struct buf *out, const struct read *read,
+                                   const struct request *request, const struct source_command *how,
+                                   uint32_t limit)
+{
+    buf_printf(out, "aws %s %s",
+               dynamo_op_is_of_streams(request->op) ? "dynamodbstreams" : "dynamodb",
+               request_print_command(request->op));
+    if (request->stream) {
+        request_print_add_stream(out, request, read->table, how);
+    } else if (request->op == DYNAMO_BATCH_GET_ITEM) {
+        request_print_add_batch(out, request);
+    } else if (request->op == DYNAMO_TRANSACT_GET_ITEMS) {
+        request_print_add_parts(out, read, how);
+    } else {
+        request_print_add_word(out,
+                               request->op == DYNAMO_LIST_EXPORTS ? "--table-arn" : "--table-name",
+                               request->table);
+        request_print_add_word(out, "--index-name", request->index);
+        if (request->op == DYNAMO_GET_ITEM && how->key)
+            buf_printf(out, " --key %s", how->key);
+        else if (request->op == DYNAMO_GET_ITEM)
+            request_print_add_text(out, "--key", buf_span(&request->keys));
+        if (request->op == DYNAMO_LIST_BACKUPS)
+            request_print_add_word(out, "--backup-type", "ALL");
+        request_print_add_word(out, "--select", request->counts ? "COUNT" : NULL);
+        bool searches = request->op == DYNAMO_SEARCH_VECTORS;
+        request_print_add_text(
+            out, searches ? "--search-condition-expression" : "--key-condition-expression",
+            buf_span(&request->key_condition));
+        request_print_add_text(out, "--filter-expression", buf_span(&request->filter));
+        request_print_add_text(out, "--projection-expression", buf_span(&request->projection));
+        request_print_add_text(out, "--expression-attribute-names", buf_span(&request->names));
+        if (searches)
+            request_print_add_search(out, request, read, how->item ? how->item : "\"$item\"");
+        else
+            request_print_add_text(out, "--expression-attribute-values",
+                                   buf_span(&request->values));
+        if (searches)
+            buf_printf(out, " --top-k %lu", (unsigned long)request->limit);
+        buf_add_text(out, request->descending ? " --no-scan-index-forward" : "");
+        buf_add_text(out, request->consistent ? " --consistent-read" : "");
+        if (limit && request->limit && request->op == DYNAMO_QUERY)
+            buf_printf(out, " --page-size %lu", (unsigned long)limit);
+        if (limit && !searches)
+            buf_printf(out, " --max-items %lu", (unsigned long)limit);
+    }
+    buf_add_text(out, how->options);
+    request_print_add_program(out, request, read, how, limit);
+}
+
 void dynamo_write_command(const struct read *read, const struct source_command *how,
                           struct buf *out)
 {
@@ -178,47 +256,15 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         out->failed = true;
         return;
     }
-    uint32_t limit = read->ties || (how->sift && !how->first_suffice) ? 0 : read->limit;
-    buf_printf(out, "aws %s %s",
-               dynamo_op_is_of_streams(request.op) ? "dynamodbstreams" : "dynamodb",
-               request_print_command(request.op));
-    if (request.stream) {
-        request_print_add_stream(out, &request, read->table, how);
-    } else if (request.op == DYNAMO_BATCH_GET_ITEM) {
-        request_print_add_batch(out, &request);
-    } else if (request.op == DYNAMO_TRANSACT_GET_ITEMS) {
-        request_print_add_parts(out, read, how);
-    } else {
-        request_print_add_word(
-            out, request.op == DYNAMO_LIST_EXPORTS ? "--table-arn" : "--table-name", request.table);
-        request_print_add_word(out, "--index-name", request.index);
-        if (request.op == DYNAMO_GET_ITEM && how->key)
-            buf_printf(out, " --key %s", how->key);
-        else if (request.op == DYNAMO_GET_ITEM)
-            request_print_add_text(out, "--key", buf_span(&request.keys));
-        if (request.op == DYNAMO_LIST_BACKUPS)
-            request_print_add_word(out, "--backup-type", "ALL");
-        request_print_add_word(out, "--select", request.counts ? "COUNT" : NULL);
-        bool searches = request.op == DYNAMO_SEARCH_VECTORS;
-        request_print_add_text(
-            out, searches ? "--search-condition-expression" : "--key-condition-expression",
-            buf_span(&request.key_condition));
-        request_print_add_text(out, "--filter-expression", buf_span(&request.filter));
-        request_print_add_text(out, "--projection-expression", buf_span(&request.projection));
-        request_print_add_text(out, "--expression-attribute-names", buf_span(&request.names));
-        if (searches)
-            request_print_add_search(out, &request, read, how->item ? how->item : "\"$item\"");
-        else
-            request_print_add_text(out, "--expression-attribute-values", buf_span(&request.values));
-        if (searches)
-            buf_printf(out, " --top-k %lu", (unsigned long)request.limit);
-        buf_add_text(out, request.descending ? " --no-scan-index-forward" : "");
-        buf_add_text(out, request.consistent ? " --consistent-read" : "");
-        if (limit && !searches)
-            buf_printf(out, " --max-items %lu", (unsigned long)limit);
-    }
-    buf_add_text(out, how->options);
-    request_print_add_program(out, &request, how, limit);
+    bool has_page = request.op == DYNAMO_QUERY && request.limit > 0 && !request.counts;
+    bool goes_on = request_print_goes_on(read, how);
+    buf_add_text(out, has_page && goes_on ? "{ " : "");
+    if (has_page || !goes_on)
+        request_print_add_call(out, read, &request, how, has_page ? request.limit : read->limit);
+    buf_add_text(out, has_page && goes_on ? " || " : "");
+    if (goes_on)
+        request_print_add_call(out, read, &request, how, 0);
+    buf_add_text(out, has_page && goes_on ? "; }" : "");
 }
 
 void dynamo_write_options(struct buf *out, const char *profile, const char *region,

@@ -6,6 +6,10 @@
 
 enum { LIMB_DIGITS = 9 };
 static const int64_t LIMB = 1000000000;
+static const long FRACTION_DIGITS = 342, MOST_DIGITS = 675; /* of all limbs */
+
+_Static_assert(DECIMAL_SUM_FRACTION_LIMBS *LIMB_DIGITS == 342, "FRACTION_DIGITS");
+_Static_assert(DECIMAL_SUM_LIMBS *LIMB_DIGITS == 675, "MOST_DIGITS");
 
 /* The digits of a number's text: the first one has the weight of ten to the power of FIRST. */
 struct decimal_digits {
@@ -41,15 +45,15 @@ static bool decimal_sum_add_digits(const struct decimal_digits *digits, int sign
 {
     static const int64_t powers[LIMB_DIGITS] = {1,      10,      100,      1000,     10000,
                                                 100000, 1000000, 10000000, 100000000};
-    long place = digits->first + (long)DECIMAL_SUM_FRACTION_LIMBS * LIMB_DIGITS;
+    long place = digits->first + FRACTION_DIGITS;
     for (const char *at = digits->at; at < digits->end; at++) {
         if (*at == '.')
             continue;
-        bool fits = place >= 0 && place < (long)DECIMAL_SUM_LIMBS * LIMB_DIGITS;
+        bool fits = place >= 0 && place < MOST_DIGITS;
         if (!fits && *at != '0')
             return false;
         if (fits)
-            limbs[place / LIMB_DIGITS] += sign * (*at - '0') * powers[place % LIMB_DIGITS];
+            limbs[place / LIMB_DIGITS] += (int64_t)sign * (*at - '0') * powers[place % LIMB_DIGITS];
         place--;
     }
     return true;

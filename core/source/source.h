@@ -229,8 +229,8 @@ struct source_command {
     const char *sift;   /* from the array of items to that of those that count; NULL: all do */
     const char *choose; /* from the latter to the output, one line a value; NULL: none */
     const char *flags;  /* of jq: "-c", or "-r" for bare texts */
-    bool first_suffice; /* the command may use the Read's limit although items are sifted: as far as
-                         * the map knows, none is sifted out. The command fails if that is wrong. */
+    bool first_suffice; /* as far as the map knows, no item is sifted out: the command fails if its
+                         * first page is not enough. Else the whole query follows that page. */
 };
 
 /* Where streams are followed, a result is reused for this long, and is then taken from the source

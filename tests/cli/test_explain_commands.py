@@ -218,10 +218,10 @@ def test_what_the_map_does_not_know_makes_no_short_answer(ddbfs, shell, table, w
     few["tables"]["crowd"]["paths"] = {"newest/{box}/": {"list": "job", "newest": 2}}
     env = {"DDBFS_MAP": str(write_map(few))}
     line = command(ddbfs, "/any/crowd/newest/box", env=env)
-    assert "--max-items 2" in line
+    assert " --page-size 2 --max-items 2" in line
     result = shell(line, expect=None)
     assert result.code != 0 and "other items are in between" in result.stderr
-    assert len(answer(shell, line.replace(" --max-items 2", ""))) == 2
+    assert len(answer(shell, line.replace(" --page-size 2 --max-items 2", ""))) == 2
 
 
 # What is not there: the path is a miss, and the command prints nothing

@@ -139,7 +139,7 @@ static void test_a_query(void)
         "aws dynamodb query --table-name prod-T --key-condition-expression '#n0 = :v0 AND "
         "begins_with(#n1, :v1)' --expression-attribute-names '{\"#n0\":\"pk\",\"#n1\":\"sk\"}' "
         "--expression-attribute-values '{\":v0\":{\"S\":\"a\"},\":v1\":{\"S\":\"JOB#\"}}' "
-        "--no-scan-index-forward --max-items 100");
+        "--no-scan-index-forward --page-size 100 --max-items 100");
 }
 
 static void test_a_query_of_an_index_with_a_filter(void)
@@ -223,8 +223,8 @@ static void test_what_becomes_of_an_item(void)
                   "{\"N\":\"7\"}}' --region r | jq -r '[.Item // empty] | .[0].\"a\"'");
 }
 
-/* A limit is told where all that comes counts. */
-static void check_sifted(bool first_suffice, const char *sift, const char *want)
+/* The command for a Read of 3 items. */
+static void check_sifted(bool first_suffice, const char *sift, bool ties, const char *want)
 {
     struct source_command how = {.options = "",
                                  .sift = sift,
@@ -234,23 +234,34 @@ static void check_sifted(bool first_suffice, const char *sift, const char *want)
     struct read *read = new_read(READ_QUERY, "T", NULL);
     add_where(read, "pk", COND_EQ, "a");
     read->limit = 3;
-    char all[600];
-    snprintf(all, sizeof all,
-             "aws dynamodb query --table-name T --key-condition-expression '#n0 = :v0' "
-             "--expression-attribute-names '{\"#n0\":\"pk\"}' --expression-attribute-values "
-             "'{\":v0\":{\"S\":\"a\"}}'%s",
-             want);
-    check_command(read, &how, all);
+    read->ties = ties;
+    if (ties)
+        read_add_sort(read, SPAN_LITERAL("d"));
+    check_command(read, &how, want);
 }
 
-static void test_a_limit_is_not_told_where_items_are_sifted_out(void)
+#define A_QUERY                                                                                    \
+    "aws dynamodb query --table-name T --key-condition-expression '#n0 = :v0' "                    \
+    "--expression-attribute-names '{\"#n0\":\"pk\"}' --expression-attribute-values "               \
+    "'{\":v0\":{\"S\":\"a\"}}'"
+
+static void test_a_page_has_the_limit_and_the_whole_query_follows(void)
 {
-    check_sifted(false, NULL, " --max-items 3 | jq -c '.Items | .[]'");
-    check_sifted(false, "map(select(x))", " | jq -c '.Items | map(select(x)) | .[]'");
-    check_sifted(true, "map(select(x))",
-                 " --max-items 3 | jq -c '.NextToken as $more | .Items | map(select(x)) | if "
-                 "length < 3 and $more then error(\"other items are in between; leave out "
-                 "--max-items\") else . end | .[]'");
+    check_sifted(false, NULL, false, A_QUERY " --page-size 3 --max-items 3 | jq -c '.Items | .[]'");
+    check_sifted(true, "map(select(x))", false,
+                 A_QUERY " --page-size 3 --max-items 3 | jq -c '.NextToken as $more | .Items | "
+                         "map(select(x)) | if $more and (length < 3) then error(\"other items are "
+                         "in between; leave out --page-size and --max-items\") else . end | .[]'");
+    check_sifted(false, "map(select(x))", false,
+                 "{ " A_QUERY " --page-size 3 --max-items 3 | jq -c '.NextToken as $more | .Items "
+                 "| map(select(x)) | if $more and (length < 3) then error(\"the first page is not "
+                 "enough\") else . end | .[]' || " A_QUERY
+                 " | jq -c '.Items | map(select(x)) | .[]'; }");
+    check_sifted(false, NULL, true,
+                 "{ " A_QUERY " --page-size 4 --max-items 4 | jq -c '.NextToken as $more | .Items "
+                 "| if $more and (length < 4 or [.[2][\"d\"]] == [.[3][\"d\"]]) then error(\"the "
+                 "first page is not enough\") else . end | .[]' || " A_QUERY
+                 " | jq -c '.Items | .[]'; }");
 }
 
 static void test_a_strange_table_is_quoted(void)
@@ -348,8 +359,8 @@ static const struct check_test tests[] = {
     {"quotes_in_a_key", test_quotes_in_a_key},
     {"beyond_ascii_is_escaped", test_beyond_ascii_is_escaped},
     {"what_becomes_of_an_item", test_what_becomes_of_an_item},
-    {"a_limit_is_not_told_where_items_are_sifted_out",
-     test_a_limit_is_not_told_where_items_are_sifted_out},
+    {"a_page_has_the_limit_and_the_whole_query_follows",
+     test_a_page_has_the_limit_and_the_whole_query_follows},
     {"a_strange_table_is_quoted", test_a_strange_table_is_quoted},
     {"tables", test_tables},
     {"streams", test_streams},
