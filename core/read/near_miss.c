@@ -105,7 +105,7 @@ static void near_miss_window(const struct place *place, struct buf *out)
         place->kind == PLACE_DIRECTORY || place->kind == PLACE_LIST_FILE ? place->route->list
                                                                          : NULL;
     const char *part = list ? entry_names_tested_part(list) : NULL;
-    if (!part)
+    if (!part || !place->route->parent) /* a lookup of a statement has no names */
         return;
     const struct format *value = &list->where[list->where_count - 1].value;
     const struct format *name = &list->entries[0].name;
