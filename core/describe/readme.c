@@ -187,7 +187,7 @@ static void readme_write_hints(const struct place *place, struct buf *out)
                        "\nThe map declares values of {%s}, which directories list:", param->name);
         for (size_t i = 0; i < param->value_count; i++) {
             buf_add_text(out, i ? ", " : " ");
-            buf_add_span(out, param->values[i]);
+            out->failed |= !names_write_attribute(param->values[i], out);
         }
         if (param->value_count)
             buf_add_text(out, ". Other values can be typed, too.\n");

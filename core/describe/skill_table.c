@@ -68,7 +68,7 @@ static void skill_table_write_steps(const struct model *model, const struct rout
         if (!piece->param)
             buf_add_span(out, piece->literal);
         else if (param && param->value_count > 0 && skill_table_is_plain(param->values[0]))
-            buf_add_span(out, param->values[0]);
+            out->failed |= !names_write_attribute(param->values[0], out);
         else
             buf_printf(out, "{%s}", piece->param);
     }
@@ -319,6 +319,14 @@ static void skill_table_write_paths(struct skill_section *section, const struct 
             skill_table_write_paths(section, child);
 }
 
+/* As it is typed in a path. */
+static void skill_table_add_value(struct span value, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    out->failed |= !names_write_attribute(value, &name);
+    markdown_add_code(out, buf_span(&name));
+}
+
 static void skill_table_write_values(struct skill_section *section, const struct map_param *param)
 {
     size_t shown = param->value_count < section->measure->values ? param->value_count
@@ -328,7 +336,7 @@ static void skill_table_write_values(struct skill_section *section, const struct
     buf_add_text(section->out, param->only ? "; it is one of " : "; known are ");
     for (size_t i = 0; i < shown; i++) {
         buf_add_text(section->out, i ? ", " : "");
-        markdown_add_code(section->out, param->values[i]);
+        skill_table_add_value(param->values[i], section->out);
     }
     if (shown < param->value_count)
         buf_printf(section->out, " and %zu more", param->value_count - shown);

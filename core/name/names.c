@@ -55,6 +55,21 @@ bool names_is_probed(struct span name)
            names_is_probed_word(name);
 }
 
+/* "." and ".." are no names. */
+static bool names_can_open(struct span name)
+{
+    return !span_is(name, ".") && !span_is(name, "..");
+}
+
+bool names_refuse_probed(const struct place_options *options, struct span name, struct error *err)
+{
+    if (!names_is_probed(name) || (options->opens_probed && names_can_open(name)))
+        return false;
+    error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
+              (int)name.size, name.data);
+    return true;
+}
+
 bool names_is_probed_at(const struct format *step, struct span name)
 {
     if (format_is_literal(step))
@@ -422,7 +437,8 @@ static bool names_find_step(const struct names_directory *directory, struct span
         if (names_is_record(child) &&
             (no_records || !names_strip_suffix(&text, directory->options)))
             continue;
-        if (names_is_probed_at(&child->segment, name))
+        if (names_is_probed_at(&child->segment, name) &&
+            !(directory->opens_probed && names_can_open(name)))
             continue;
         enum names_taken taken = names_try_step(directory, child, text, arena, found, refusal);
         if (taken != NOT_ITS_FORM && names_lacks_value(child, name, &found->values, refusal))
@@ -857,7 +873,7 @@ bool names_suit(const struct map *map, const struct place_options *options, stru
     struct bindings nothing = {0};
     for (size_t i = 0; options->suffix[0] && i < map->model_count; i++) {
         const struct model *table = map->models[i];
-        struct names_directory root = {table, table->root, &nothing, options, NULL};
+        struct names_directory root = {table, table->root, &nothing, options, NULL, false};
         if (!names_suits_below(&root, err))
             return false;
     }
@@ -869,9 +885,6 @@ static const struct format attribute_format = {.pieces = &attribute_piece, .coun
 
 bool names_find_attribute(struct span name, struct buf *out, struct error *err)
 {
-    if (names_is_probed(name))
-        return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
-                         (int)name.size, name.data);
     if (escape_decode(name, out))
         return !out->failed || error_no_memory(err);
     return error_set(err, ERROR_INVALID, "\"%.*s\" is not the name of an attribute", (int)name.size,
@@ -904,7 +917,7 @@ bool names_find_columns(struct span columns, struct arena *arena, struct span **
 static bool names_is_attribute(struct name_draft *draft, struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf attribute = {0};
-    bool opens = names_find_attribute(name, &attribute, NULL);
+    bool opens = !names_is_probed(name) && names_find_attribute(name, &attribute, NULL);
     draft->no_memory = attribute.failed;
     return opens && span_equal(buf_span(&attribute), draft->parts->items[0].value);
 }
@@ -927,9 +940,6 @@ bool names_write_attribute(struct span attribute, struct buf *out)
 bool names_find_table(struct span name, struct buf *out, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf table = {0};
-    if (names_is_probed(name))
-        return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
-                         (int)name.size, name.data);
     bool is_name = escape_decode(name, &table);
     if (table.failed)
         return error_no_memory(err);
@@ -948,8 +958,8 @@ static const struct format table_format = {.pieces = &table_piece, .count = 1};
 static bool names_is_table(struct name_draft *draft, struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf table = {0};
-    struct error ignored;
-    bool opens = names_find_table(name, &table, &ignored);
+    struct error ignored = {0};
+    bool opens = !names_is_probed(name) && names_find_table(name, &table, &ignored);
     draft->no_memory = !opens && ignored.kind == ERROR_NO_MEMORY;
     return opens && span_equal(buf_span(&table), draft->parts->items[0].value);
 }
@@ -990,25 +1000,25 @@ bool names_write_table(struct span table, struct buf *out, struct error *err)
 
 /* Whether ENVIRONMENT takes NAME. */
 static enum names_taken names_enter(const struct map_environment *environment, struct span name,
-                                    struct arena *arena, struct bindings *values,
+                                    bool opens_probed, struct arena *arena, struct bindings *values,
                                     struct refusal *refusal)
 {
     struct bindings nothing = {0};
-    if (names_is_probed_at(&environment->name, name))
+    if (names_is_probed_at(&environment->name, name) && !(opens_probed && names_can_open(name)))
         return NOT_ITS_FORM;
     return names_take_apart(&environment->name, name, &nothing, NULL, arena, values, refusal);
 }
 
 const struct map_environment *names_find_environment(const struct map *map, struct span name,
-                                                     struct arena *arena, struct bindings *values,
-                                                     struct error *err)
+                                                     bool opens_probed, struct arena *arena,
+                                                     struct bindings *values, struct error *err)
 {
     struct refusal refusal = {0};
     const struct map_environment *each;
     for (int literal = 1; literal >= 0; literal--)
         for (each = map->environments; each; each = each->next)
             if (format_is_literal(&each->name) == literal &&
-                names_enter(each, name, arena, values, &refusal) == TAKEN)
+                names_enter(each, name, opens_probed, arena, values, &refusal) == TAKEN)
                 return each;
     if (refusal.kind != REFUSED_NOT) {
         error_set(err, ERROR_INVALID, "\"%.*s\" is not the name of an environment", (int)name.size,
@@ -1034,7 +1044,7 @@ static bool names_is_environment(struct name_draft *draft, struct span name)
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct bindings values;
     struct refusal refusal = {0};
-    enum names_taken taken = names_enter(draft->of, name, &arena, &values, &refusal);
+    enum names_taken taken = names_enter(draft->of, name, false, &arena, &values, &refusal);
     draft->no_memory = arena.failed;
     return taken == TAKEN && name_draft_has(draft, &values);
 }

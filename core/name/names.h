@@ -20,6 +20,8 @@ struct place_options {
     const struct scan_limits *scan; /* NULL: nothing is ever scanned; else the partition keys of a
                                      * table that has no map are listed so */
     bool table_is_file; /* LIST@table is a file of the first columns that fit; else a directory */
+    bool opens_probed;  /* names that programs probe open as all others: for paths that users type;
+                         * written names are the same as without */
     bool omit_placeholders;        /* listings show none; they can be looked up all the same */
     const struct moments *moments; /* of environments (core/read/moments.h); NULL: none has any */
 };
@@ -31,6 +33,7 @@ struct names_directory {
     const struct bindings *path; /* the values of the path to it */
     const struct place_options *options;
     const struct route *scanned; /* the step whose names a Scan lists; NULL for none */
+    bool opens_probed;           /* see struct place_options */
 };
 
 enum names_kind {
@@ -78,7 +81,8 @@ bool names_suit(const struct map *map, const struct place_options *options, stru
 bool names_find_columns(struct span columns, struct arena *arena, struct span **out, size_t *count,
                         struct error *err);
 
-/* As names_write, for an item's attributes in NAME@/. A shortened name can only be compared. */
+/* As names_write, for a text alone: an item's attribute in NAME@/, or a value of a parameter. A
+ * shortened name can only be compared. */
 bool names_write_attribute(struct span attribute, struct buf *out);
 /* Appends the attribute of NAME. False if NAME is not a name, or is shortened. */
 bool names_find_attribute(struct span name, struct buf *out, struct error *err);
@@ -94,8 +98,8 @@ bool names_check_table(struct span name, struct error *err);
 
 /* The same for environments: a literal comes first. VALUES are those of its parameters. */
 const struct map_environment *names_find_environment(const struct map *map, struct span name,
-                                                     struct arena *arena, struct bindings *values,
-                                                     struct error *err);
+                                                     bool opens_probed, struct arena *arena,
+                                                     struct bindings *values, struct error *err);
 bool names_write_environment(const struct map_environment *environment,
                              const struct bindings *values, struct buf *out);
 
@@ -131,9 +135,11 @@ bool names_refuse_unlisted(const struct model *table, const struct route *step,
 bool names_refuse_columns(struct error *err);
 
 /* Whether programs (shells, editors, version control, file browsers, indexers) probe NAME on their
- * own. Such a name is "not found" without a request, unless the map has it. A key of that text has
- * a character escaped in listings, and opens by that name. */
+ * own. In a mount such a name is "not found" without a request, unless the map has it. A key of
+ * that text has a character escaped in listings, and opens by that name. */
 bool names_is_probed(struct span name);
+/* Whether NAME is probed, and OPTIONS do not open it. True with ERR filled. */
+bool names_refuse_probed(const struct place_options *options, struct span name, struct error *err);
 /* Whether NAME is probed and STEP does not expect it: STEP is no literal, and has no text of its
  * own that begins with the dot or ends with the tilde. */
 bool names_is_probed_at(const struct format *step, struct span name);

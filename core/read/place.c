@@ -313,8 +313,8 @@ static bool place_find_environment(struct place *place, struct span name,
 {
     CLEAN_UP(buf_clean_up) struct buf prefix = {0};
     struct bindings values = {0};
-    const struct map_environment *environment =
-        names_find_environment(place->map, name, &place->arena, &values, err);
+    const struct map_environment *environment = names_find_environment(
+        place->map, name, options->opens_probed, &place->arena, &values, err);
     if (!environment)
         return false;
     format_expand(&environment->prefix, &values, &prefix);
@@ -478,7 +478,8 @@ static struct names_directory place_names_of(const struct place *place,
 {
     bool scans = options->scan || place_scans_snapshot(place);
     const struct route *scanned = scans ? place_key_step(place) : NULL;
-    return (struct names_directory){place->table, place->route, &place->bindings, options, scanned};
+    return (struct names_directory){place->table, place->route, &place->bindings,
+                                    options,      scanned,      false};
 }
 
 const struct route *place_next_unlisted(const struct place *place,
@@ -708,6 +709,7 @@ static bool place_find_in_table(struct place *place, struct span name,
                place_take_form(place, form, form_columns, err);
     struct names_directory directory = place_names_of(place, options);
     struct names_found found;
+    directory.opens_probed = options->opens_probed;
     if (place_has_facts(place) && fact_find(name, &place->fact)) {
         place->kind = PLACE_FACT;
         return true;
@@ -757,9 +759,6 @@ static bool place_find_columns(struct place *place, struct span name, struct err
         place->kind = PLACE_PLACEHOLDER;
         return true;
     }
-    if (names_is_probed(name))
-        return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
-                         (int)name.size, name.data);
     if (!names_find_columns(name, &arena, &columns, &count, err))
         return false;
     place->kind = PLACE_LIST_FILE;
@@ -805,12 +804,6 @@ static bool place_find_link(struct place *place, struct span name, struct error 
     nearest_write(&nearest, &hint);
     return error_set(err, ERROR_NOT_FOUND, "the map has no link \"%.*s\"%s; it has %s",
                      (int)name.size, name.data, buf_text(&hint), buf_text(&names));
-}
-
-static bool place_refuse_probed(struct span name, struct error *err)
-{
-    return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
-                     (int)name.size, name.data);
 }
 
 /* Whether NAME is that of a moment in the listings of PLACE, a PLACE_TIMES or a PLACE_HISTORY. */
@@ -887,8 +880,6 @@ static bool place_find_moment(struct place *place, struct span name,
 {
     if (place_find_readme(place, name))
         return true;
-    if (names_is_probed(name))
-        return place_refuse_probed(name, err);
     return place->kind == PLACE_TIMES ? place_find_time(place, name, options, err)
                                       : place_find_version(place, name, options, err);
 }
@@ -917,10 +908,28 @@ static bool place_find_in_root(struct place *place, struct span name,
     return true;
 }
 
+/* The names in other directories are found by the steps of the map. */
+static bool place_has_plain_names(const struct place *place)
+{
+    switch (place->kind) {
+    case PLACE_TABLES:
+    case PLACE_TIMES:
+    case PLACE_HISTORY:
+    case PLACE_PLACEHOLDER:
+    case PLACE_COLUMNS:
+    case PLACE_ATTRS:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool place_find_child(struct place *place, struct span name,
                              const struct place_options *options, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf table = {0};
+    if (place_has_plain_names(place) && names_refuse_probed(options, name, err))
+        return false;
     switch (place->kind) {
     case PLACE_ROOT:
         return place_find_in_root(place, name, options, err);
@@ -944,8 +953,6 @@ static bool place_find_child(struct place *place, struct span name,
     case PLACE_DIRECTORY:
         return place_find_in_table(place, name, options, err);
     case PLACE_PLACEHOLDER:
-        if (names_is_probed(name))
-            return place_refuse_probed(name, err);
         /* The names below are not known, so none is proven to be not found. */
         return place->companion == COMPANION_TABLE
                    ? names_refuse_columns(err)

@@ -249,6 +249,7 @@ bool app_start(struct app *app, const struct options *options, const struct map 
         .models = catalog_models(app->catalog),
         .walks = app->walks,
         .names = {.suffix = suffix,
+                  .opens_probed = true,
                   .scan = options->allow_scan ? &options->scan_limits : NULL,
                   .moments = snapshots_moments(sources_snapshots(app->sources))},
         .snapshot_bytes = (size_t)options->cache_bytes / SNAPSHOT_SHARES,

@@ -18,6 +18,7 @@
 #include "core/json/writer.h"
 #include "core/sources.h"
 #include "fs/cli/import_keys.h"
+#include "fs/cli/output.h"
 #include "fs/cli/progress.h"
 
 enum { IMPORT_SOURCES = 1000, IMPORT_LINE_MS = 1000 /* between two lines of --json */ };
@@ -50,7 +51,7 @@ static void import_watch_signals(void)
     struct sigaction action = {.sa_handler = import_note_signal}, old;
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < IMPORT_SIGNALS; i++)
-        if (sigaction(import_signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        if (sigaction(import_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(import_signals[i], &action, NULL);
 }
 
@@ -435,7 +436,6 @@ int import_command(const struct options *given, int argc, char **argv)
     import_clean_up(&import);
     if (import_signal == 0)
         return status;
-    signal(import_signal, SIG_DFL);
-    raise(import_signal);
+    output_end_by(import_signal);
     return EXIT_FAILURE;
 }

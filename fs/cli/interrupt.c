@@ -7,6 +7,7 @@
 
 static volatile sig_atomic_t interrupt_came;
 static int interrupt_pipe[2] = {-1, -1};
+static struct sigaction interrupt_before;
 
 static void interrupt_take_signal(int number)
 {
@@ -17,26 +18,22 @@ static void interrupt_take_signal(int number)
     errno = error;
 }
 
-/* Without SA_RESTART: a wait for the terminal ends. */
-static void interrupt_set_action(void (*handler)(int))
-{
-    struct sigaction action = {.sa_handler = handler};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-}
-
 bool interrupt_begin(void)
 {
+    struct sigaction action = {.sa_handler =
+                                   interrupt_take_signal}; /* a wait for the terminal ends */
     if (pipe2(interrupt_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return false;
     interrupt_came = 0;
-    interrupt_set_action(interrupt_take_signal);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &interrupt_before);
     return true;
 }
 
 void interrupt_end(void)
 {
-    interrupt_set_action(SIG_DFL);
+    if (interrupt_pipe[0] >= 0)
+        sigaction(SIGINT, &interrupt_before, NULL);
     for (int i = 0; i < 2; i++) {
         if (interrupt_pipe[i] >= 0)
             close(interrupt_pipe[i]);

@@ -12,6 +12,7 @@
 
 #include "core/base/utf8.h"
 #include "fs/cli/interrupt.h"
+#include "fs/cli/output.h"
 
 enum { LINE_EDITOR_HISTORY = 1000, LINE_EDITOR_SHOWN = 100 };
 
@@ -168,7 +169,7 @@ struct line_editor *line_editor_new(const char *history, line_complete_fn *compl
     if (!editor)
         return NULL;
     *editor = (struct line_editor){.complete = complete, .arg = arg};
-    editor->out = isatty(STDOUT_FILENO) ? stdout : stderr;
+    editor->out = output_raw(isatty(STDOUT_FILENO) ? stdout : stderr);
     editor->file = history ? strdup(history) : NULL;
     editor->locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     if (editor->locale)

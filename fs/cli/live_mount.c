@@ -14,6 +14,7 @@
 #include "core/base/clock.h"
 #include "fs/cli/mount_facts.h"
 #include "fs/cli/mount_table.h"
+#include "fs/cli/output.h"
 
 /* A daemon that runs responds within milliseconds, also on a busy machine. */
 enum { LIVE_MOUNT_DEADLINE_MS = 3000 };
@@ -80,6 +81,7 @@ static pid_t live_mount_start_reader(const char *file, int *from)
     pid_t pid = fork();
     if (pid == 0) {
         signal(SIGPIPE, SIG_DFL);
+        output_leave_signals();
         dup2(ends[1], STDIN_FILENO);
         close(ends[0]);
         close(ends[1]);

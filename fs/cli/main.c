@@ -10,6 +10,7 @@
 
 #include "core/base/nearest.h"
 #include "fs/cli/command.h"
+#include "fs/cli/output.h"
 
 static command_fn main_help_command;
 
@@ -150,6 +151,8 @@ static int main_run_command(const struct options *options, int count, char **wor
     if (count == 0)
         return app_usage("no command", NULL);
     const struct command *command = command_find(words[0]);
+    if (!command || command->run != mount_command) /* whose process ends before its daemon */
+        output_begin();
     return command ? command->run(options, count - 1, words + 1) : main_no_such_command(words[0]);
 }
 
@@ -158,6 +161,7 @@ static int main_flush(int status)
 {
     struct pollfd out = {.fd = STDOUT_FILENO};
     bool written = fflush(stdout) == 0 && !ferror(stdout);
+    output_end();
     if (written || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR)))
         return status;
     fprintf(stderr, "ddbfs: standard output: not all could be written; is the disk full?\n");

@@ -1,6 +1,5 @@
 #include "fs/cli/progress.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 
 #include "core/base/quantity.h"
 #include "core/sources.h"
+#include "fs/cli/output.h"
 
 enum { PROGRESS_QUIET_MS = 1000, PROGRESS_PERIOD_MS = 250, PROGRESS_WIDTH = 80 };
 
@@ -20,17 +20,12 @@ struct progress {
     struct source_stats before;    /* of SOURCES, at the beginning of the work */
     progress_write_fn *write;
     void *write_arg;
-    FILE *out, *err;            /* stdout and stderr before */
-    FILE *own_out, *own_err;    /* owned: replace them; NULL: not replaced */
     int64_t start_ms, quiet_ms; /* of the work, and of the last output */
     int64_t drawn_ms;
 };
 
-/* The line may be visible. A signal handler reads this. */
-static volatile sig_atomic_t progress_is_shown;
-
-static const int progress_ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-enum { PROGRESS_ENDS = sizeof progress_ends / sizeof progress_ends[0] };
+/* The line may be visible. */
+static bool progress_is_shown;
 
 static bool progress_write(int fd, const char *text, size_t size)
 {
@@ -47,38 +42,11 @@ static void progress_erase(void)
     progress_is_shown = false;
 }
 
-/* SA_RESETHAND has restored the default action, which raise() causes. */
-static void progress_erase_at_signal(int number)
+static void progress_make_room(void *arg)
 {
-    progress_erase();
-    raise(number);
-}
-
-/* Changes only signals with the action FROM: others are ignored, or handled elsewhere. */
-static void progress_swap_actions(void (*from)(int), void (*to)(int))
-{
-    struct sigaction action = {.sa_handler = to, .sa_flags = (int)SA_RESETHAND}, old;
-    sigemptyset(&action.sa_mask);
-    for (int i = 0; i < PROGRESS_ENDS; i++)
-        if (sigaction(progress_ends[i], NULL, &old) == 0 && old.sa_handler == from)
-            sigaction(progress_ends[i], &action, NULL);
-}
-
-static ssize_t progress_pass_text(struct progress *progress, int fd, const char *text, size_t size)
-{
+    struct progress *progress = arg;
     progress_erase();
     progress->quiet_ms = loop_now_ms(progress->loop);
-    return progress_write(fd, text, size) || size == 0 ? (ssize_t)size : 0;
-}
-
-static ssize_t progress_pass_out(void *cookie, const char *text, size_t size)
-{
-    return progress_pass_text(cookie, STDOUT_FILENO, text, size);
-}
-
-static ssize_t progress_pass_err(void *cookie, const char *text, size_t size)
-{
-    return progress_pass_text(cookie, STDERR_FILENO, text, size);
 }
 
 static size_t progress_width(void)
@@ -110,8 +78,7 @@ static void progress_draw(struct progress *progress, int64_t now_ms)
     progress->write(progress->write_arg, (double)(now_ms - progress->start_ms) / 1000, &line);
     if (line.size >= progress_width())
         buf_truncate(&line, progress_width() - 1);
-    if (progress->own_out)
-        fflush(stdout);
+    fflush(stdout);
     progress_erase();
     progress_is_shown = true;
     progress_write(STDERR_FILENO, line.data, line.size);
@@ -133,26 +100,16 @@ void progress_update(struct progress *progress)
 
 struct progress *progress_start_with(struct loop *loop, progress_write_fn *write, void *arg)
 {
-    static const cookie_io_functions_t out = {.write = progress_pass_out};
-    static const cookie_io_functions_t err = {.write = progress_pass_err};
     const char *terminal = getenv("TERM");
     if (!isatty(STDERR_FILENO) || (terminal && strcmp(terminal, "dumb") == 0))
         return NULL;
     struct progress *progress = calloc(1, sizeof *progress);
     if (!progress)
         return NULL;
-    *progress = (struct progress){
-        .loop = loop, .write = write, .write_arg = arg, .out = stdout, .err = stderr};
+    *progress = (struct progress){.loop = loop, .write = write, .write_arg = arg};
     progress->start_ms = progress->quiet_ms = loop_now_ms(loop);
-    /* The output of all modules passes through these streams. */
     fflush(stdout);
-    progress->own_out = isatty(STDOUT_FILENO) ? fopencookie(progress, "w", out) : NULL;
-    progress->own_err = fopencookie(progress, "w", err);
-    if (progress->own_out && setvbuf(progress->own_out, NULL, _IOLBF, BUFSIZ) == 0)
-        stdout = progress->own_out;
-    if (progress->own_err && setvbuf(progress->own_err, NULL, _IOLBF, BUFSIZ) == 0)
-        stderr = progress->own_err;
-    progress_swap_actions(SIG_DFL, progress_erase_at_signal);
+    output_set_before(progress_make_room, progress);
     loop_set_tick(loop, PROGRESS_PERIOD_MS, progress_tick, progress);
     return progress;
 }
@@ -176,12 +133,6 @@ void progress_end(struct progress *progress)
     fflush(stdout);
     fflush(stderr);
     progress_erase();
-    progress_swap_actions(progress_erase_at_signal, SIG_DFL);
-    stdout = progress->out;
-    stderr = progress->err;
-    if (progress->own_out)
-        fclose(progress->own_out);
-    if (progress->own_err)
-        fclose(progress->own_err);
+    output_set_before(NULL, NULL);
     free(progress);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/printable.h"
+#include "fs/cli/output.h"
 
 enum { PROMPT_LONGEST_CODE = 64 };
 
@@ -80,7 +81,7 @@ static bool prompt_read_code(int terminal, const char *serial, struct buf *code)
     close(prompt_pipe[0]);
     close(prompt_pipe[1]);
     if (prompt_signal)
-        raise(prompt_signal);
+        output_end_by(prompt_signal);
     return typed;
 }
 

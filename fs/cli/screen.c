@@ -11,6 +11,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "core/base/buf.h"
+#include "core/base/printable.h"
+#include "fs/cli/output.h"
+
 #define SCREEN_OPEN "\033[?1049h\033[?25l\033[?7l"
 #define SCREEN_CLOSE "\033[?7h\033[?25h\033[?1049l"
 
@@ -44,8 +48,8 @@ bool screen_open(struct screen *screen)
         keys.c_cc[VSUSP] = _POSIX_VDISABLE; /* Ctrl-Z would leave the alternate screen */
         tcsetattr(STDIN_FILENO, TCSANOW, &keys);
     }
-    fputs(SCREEN_OPEN, stdout);
-    fflush(stdout);
+    fputs(SCREEN_OPEN, output_raw(stdout));
+    fflush(output_raw(stdout));
     return true;
 }
 
@@ -53,8 +57,8 @@ void screen_close(struct screen *screen)
 {
     sigset_t set;
     screen_fill_signals(&set);
-    fputs(SCREEN_CLOSE, stdout);
-    fflush(stdout);
+    fputs(SCREEN_CLOSE, output_raw(stdout));
+    fflush(output_raw(stdout));
     if (screen->reads_keys)
         tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
     close(screen->signals);
@@ -78,18 +82,20 @@ unsigned screen_columns(void)
 /* A newline behind the last line would scroll the screen. */
 bool screen_show(struct span text)
 {
-    fputs("\033[H", stdout);
+    CLEAN_UP(buf_clean_up) struct buf frame = {0};
+    FILE *out = output_raw(stdout);
+    buf_add_text(&frame, "\033[H");
     while (text.size > 0) {
         const char *end = memchr(text.data, '\n', text.size);
         size_t size = end ? (size_t)(end - text.data) : text.size;
-        fwrite(text.data, 1, size, stdout);
-        fputs("\033[K", stdout);
+        printable_add(&frame, span_of(text.data, size), "");
+        buf_add_text(&frame, "\033[K");
         text = span_from(text, end ? size + 1 : size);
-        if (text.size > 0)
-            fputc('\n', stdout);
+        buf_add_text(&frame, text.size > 0 ? "\n" : "");
     }
-    fputs("\033[J", stdout);
-    return fflush(stdout) == 0;
+    buf_add_text(&frame, "\033[J");
+    fwrite(buf_text(&frame), 1, frame.size, out);
+    return fflush(out) == 0;
 }
 
 enum screen_event screen_wait(const struct screen *screen, int ms)

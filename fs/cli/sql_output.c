@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/printable.h"
 #include "core/item/value.h"
 #include "core/json/writer.h"
 #include "core/output/aligned.h"
@@ -164,13 +163,8 @@ void sql_output_destroy(struct sql_output *output)
 /* Prints the text of rows. False with ERR filled, or if standard output is closed. */
 static bool sql_output_print(struct sql_output *output, struct error *err)
 {
-    struct buf *text = &output->text;
-    CLEAN_UP(buf_clean_up_secret) struct buf safe = {0};
-    if (output->form == SQL_FORM_CSV && output->width > 0) {
-        printable_add_lines(&safe, buf_span(text));
-        text = &safe;
-    }
-    if (output->text.failed || safe.failed)
+    const struct buf *text = &output->text;
+    if (text->failed)
         return error_no_memory(err);
     if (text->size > 0)
         fwrite(text->data, 1, text->size, stdout);

@@ -213,6 +213,7 @@ static bool daemon_mount(struct daemon *daemon, const struct daemon_start *start
         fprintf(stderr, "ddbfs: out of memory\n");
         return false;
     }
+    app->tree.names.opens_probed = false;
     app->tree.names.omit_placeholders = start->mount->unlistable_quiet;
     /* The process that mounted the device may have admitted other users. */
     app->tree.names.hide_secrets =

@@ -128,7 +128,7 @@ def test_a_table_that_is_not_there(bare, cost):
     assert cost()[0] == "DescribeTable"
 
 
-@rows("name", [".git", "HEAD", "ab", "no%20table", "x" * 256, "arn%3Aaws"])
+@rows("name", ["ab", "no%20table", "x" * 256, "arn%3Aaws"])
 def test_names_that_no_table_has_ask_nobody(bare, cost, name):
     assert bare("ls", f"/tables/{name}", expect=3).stdout == b""
     assert cost() == []

@@ -448,3 +448,47 @@ def test_a_kind_takes_no_name_of_a_key_that_it_cannot_have(ddbfs, things, write_
     names = ls("/any/things/box", env=things.env)
     shown = [ddbfs("cat", f"/any/things/box/{name}@typed", env=things.env) for name in names]
     assert [json.loads(each.text)["sk"]["S"] for each in shown] == ["a#~", "a~"]
+
+
+# Names that programs probe.
+
+PROBED = ("HEAD", "CVS", "4913", "package.json", "lost+found", ".git", ".a~", "b~", "..x", "x@sqlite-wal", "System Volume Information")
+
+
+def test_a_probed_name_opens_in_a_command_as_it_is_typed(ddbfs, things):
+    """Nothing probes there. The listing has the name that opens in mounts, too."""
+    items = {name: things.put(name, note={"S": f"of {name}"}, **{"HEAD": {"S": "first"}}) for name in PROBED}
+    for name, item in items.items():
+        assert cat(ddbfs, things, name) == plain.render(item), name
+        assert cat(ddbfs, things, f"{name}@/note") == f"of {name}\n".encode(), name
+        assert json.loads(cat(ddbfs, things, f"{name}@typed")) == item, name
+        assert ddbfs("ls", f"/any/things/box/{name}", env=things.env).text == f"{name}\n"
+    assert cat(ddbfs, things, "HEAD@/HEAD") == b"first\n" == cat(ddbfs, things, "HEAD@/%48EAD")
+    listed_names = ddbfs("ls", "/any/things/box", env=things.env).text.splitlines()
+    assert "%48EAD" in listed_names and "HEAD" not in listed_names
+    whole = [plain.render(items[name]) for name in sorted(items)]
+    assert sorted(cat(ddbfs, things, name) for name in listed_names if name != "README") == sorted(whole)
+    for name in (".", ".."):
+        assert cat(ddbfs, things, name, expect=3) == b""
+
+
+def test_a_probed_name_opens_in_each_kind_of_command(ddbfs, things):
+    things.put("HEAD", note={"S": "x"})
+    things.put("HEAD", "CVS", note={"S": "x"})
+    path = "/any/things/box/HEAD"
+    assert "GetItem" in ddbfs("explain", path, env=things.env).text
+    assert ddbfs("diff", path, "/any/things/CVS/HEAD@/note", env=things.env, expect=None).stderr == ""
+    assert ddbfs("ls", "/any/things/CVS", env=things.env).text == "%48EAD\n"
+    assert ddbfs("cat", "/any/things/CVS@count", env=things.env).text == "1\n"
+    table = "/tables/any-Things/items/CVS/HEAD"
+    assert json.loads(ddbfs("cat", table, env=things.env).stdout)["note"] == "x"
+
+
+def test_values_of_a_map_are_shown_as_they_are_typed_in_a_mount(ddbfs, plain_map, write_map):
+    plain_map["tables"]["things"]["params"] = {"box": {"values": ["HEAD", "a/b", "plain"]}}
+    env = {"DDBFS_MAP": str(write_map(plain_map))}
+    readme = ddbfs("cat", "/any/things/README", env=env).text
+    assert "%48EAD, a%2Fb, plain" in readme
+    skill = ddbfs("skill", env=env).text
+    assert "`%48EAD`, `a%2Fb`, `plain`" in skill and "/any/things/%48EAD" in skill
+    assert "/HEAD" not in skill

@@ -1,7 +1,6 @@
 #include "fs/cli/diff/diff_print.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "core/base/printable.h"
 #include "core/base/shell.h"
@@ -87,7 +86,7 @@ static void diff_print_unified(const char *before_path, struct span before, cons
                                struct span now, bool listed)
 {
     CLEAN_UP(buf_clean_up) struct buf before_label = {0}, now_label = {0};
-    CLEAN_UP(buf_clean_up_secret) struct buf out = {0}, safe = {0};
+    CLEAN_UP(buf_clean_up_secret) struct buf out = {0};
     if (listed) {
         buf_add_text(&out, "ddbfs diff ");
         shell_word(&out, span_text(before_path));
@@ -102,9 +101,7 @@ static void diff_print_unified(const char *before_path, struct span before, cons
     unified_write(&out, &a, &b);
     if (out.size == head)
         return;
-    if (isatty(STDOUT_FILENO))
-        printable_add_lines(&safe, buf_span(&out));
-    diff_print_bytes(isatty(STDOUT_FILENO) ? &safe : &out);
+    diff_print_bytes(&out);
 }
 
 /* Whether TYPED is the mask that a recording has for a secret. */
