@@ -224,6 +224,18 @@ static const struct declared_record *whole_kind_make(struct arena *arena,
     return arena->failed ? NULL : record;
 }
 
+/* Forgets the statements about parts whose last format was replaced. */
+static void whole_kind_drop_attributes(struct arena *arena, struct declared_table *table)
+{
+    for (struct declared_attribute **at = &table->attributes; *at;) {
+        const char *free = declared_views_free_param(arena, table, (*at)->name);
+        if (free && strcmp(free, (*at)->name) == 0)
+            *at = (*at)->next;
+        else
+            at = &(*at)->next;
+    }
+}
+
 /* Steps of paths. */
 
 /* Appends the words of TEXT in lower case, joined by "-" to the text of OUT. */
@@ -645,6 +657,7 @@ bool drafted_paths_add(struct arena *arena, struct declared_table *table)
     }
     table->has_paths = true;
     to.whole = whole_kind_make(arena, table);
+    whole_kind_drop_attributes(arena, table);
     if (one && first->next) /* paths without a kind are of the only one, which is no longer that */
         for (struct declared_path *each = table->paths; each; each = each->next)
             if (each->kind_count == 0)

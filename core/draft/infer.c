@@ -19,6 +19,7 @@ struct inference {
     struct sampled_item *items, **last;
     size_t stored, count;
     size_t bytes;
+    bool is_complete;
 };
 
 struct inference *inference_new(const struct declared_table *described)
@@ -37,6 +38,11 @@ void inference_destroy(struct inference *inference)
         return;
     arena_clean_up(&inference->arena);
     free(inference);
+}
+
+void inference_note_end(struct inference *inference)
+{
+    inference->is_complete = inference->stored == inference->count;
 }
 
 size_t inference_count(const struct inference *inference)
@@ -626,6 +632,68 @@ static bool infer_make_params(struct inferred_table *inferred)
     return true;
 }
 
+/* Attributes with the names of parts. */
+
+/* Whether some item of KIND (NULL: of no kind) has the attribute NAME, and no part of that name. A
+ * key attribute of an index is no part. */
+static bool infer_has_beside(const struct inferred_table *inferred,
+                             const struct inferred_kind *kind, const char *name,
+                             const bool *has_kind)
+{
+    bool is_key = declare_is_index_key(inferred->described, span_text(name));
+    const struct inferred_part *part = kind && !is_key ? inferred_parts_find(kind, name) : NULL;
+    for (size_t i = 0; kind && i < inferred->key_count; i++)
+        if (format_has(&kind->record->keys[i].format, name))
+            return false;
+    for (size_t i = 0; i < (kind ? kind->count : inferred->count); i++) {
+        size_t row = kind ? kind->rows[i] : i;
+        if ((kind || !has_kind[row]) && !(part && part->values[i].data) &&
+            sampled_item_find(inferred->items[row], span_text(name)))
+            return true;
+    }
+    return false;
+}
+
+static bool infer_make_attribute(struct inferred_table *inferred, const char *name,
+                                 const bool *has_kind)
+{
+    struct declared_attribute *made = arena_alloc(inferred->arena, sizeof *made);
+    struct declared_name *kinds =
+        arena_array(inferred->arena, inferred->kind_count + 1, sizeof *kinds);
+    const struct declared_record *record = inferred->table->records;
+    if (!made || !kinds)
+        return false;
+    *made = (struct declared_attribute){
+        .name = name, .kinds = kinds, .next = inferred->table->attributes};
+    inferred->table->attributes = made;
+    for (const struct inferred_kind *kind = inferred->kinds; record; record = record->next) {
+        if (infer_has_beside(inferred, kind, name, has_kind))
+            kinds[made->kind_count++].text = record->name;
+        kind = kind ? kind->next : NULL;
+    }
+    return true;
+}
+
+/* States, for each part, which kinds have an attribute of its name where their keys lack it. */
+static bool infer_make_attributes(struct inferred_table *inferred)
+{
+    bool *has_kind = arena_array(&inferred->work, inferred->count, sizeof *has_kind);
+    if (!has_kind)
+        return false;
+    for (const struct inferred_kind *kind = inferred->kinds; kind; kind = kind->next)
+        for (size_t i = 0; i < kind->count; i++)
+            has_kind[kind->rows[i]] = true;
+    for (const struct inferred_kind *kind = inferred->kinds; kind; kind = kind->next)
+        for (const struct inferred_part *part = kind->parts; part; part = part->next) {
+            const struct declared_attribute *known = inferred->table->attributes;
+            while (known && strcmp(known->name, part->name) != 0)
+                known = known->next;
+            if (!known && !infer_make_attribute(inferred, part->name, has_kind))
+                return false;
+        }
+    return true;
+}
+
 static void infer_note_table(struct inferred_table *inferred)
 {
     struct declared_table *table = inferred->table;
@@ -664,7 +732,9 @@ struct declared_table *inference_end(struct inference *inference, struct arena *
     if (ok && inference->stored > 0) {
         ok = infer_read_columns(&inferred) && infer_group_items(&inferred) &&
              infer_name_parts(&inferred) && infer_make_records(&inferred) &&
-             inferred_indexes_make(&inferred) && infer_make_params(&inferred);
+             inferred_indexes_make(&inferred) && infer_make_params(&inferred) &&
+             (!inference->is_complete ||
+              (infer_make_attributes(&inferred) && inferred_indexes_find_held(&inferred)));
         if (ok && inferred.kinds) {
             inferred.table->separator = inferred.separator;
             inferred.table->paths = NULL;

@@ -22,6 +22,10 @@ void inference_destroy(struct inference *inference); /* NULL is fine */
 /* Adds a copy of a typed item; any other JSON is only counted. False when memory ran out. */
 bool inference_add(struct inference *inference, struct json item);
 
+/* The items that were added are all of the table. Only then the result states which kinds have an
+ * attribute with the name of a part. */
+void inference_note_end(struct inference *inference);
+
 /* How many items were added. */
 size_t inference_count(const struct inference *inference);
 

@@ -98,6 +98,63 @@ static bool inferred_indexes_make_side(struct inferred_table *inferred, struct d
     return true;
 }
 
+/* Whether ITEM, of KIND, has all key attributes of INDEX, and each name of a part has one value in
+ * its keys and in key attributes. */
+static bool inferred_indexes_has_item(const struct inferred_table *inferred,
+                                      const struct declared_record *record,
+                                      const struct declared_index *index,
+                                      const struct sampled_item *item)
+{
+    static const enum typed_tag tags[] = {
+        [VALUE_S] = TYPED_S, [VALUE_N] = TYPED_N, [VALUE_B] = TYPED_B};
+    struct bindings parts = {0};
+    size_t count = record->key_count + index->partition_count + index->sort_count;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i < record->key_count ? i : i - record->key_count;
+        const struct declared_key *key = i < record->key_count ? &record->keys[at]
+                                         : at < index->partition_count
+                                             ? &index->partition[at]
+                                             : &index->sort[at - index->partition_count];
+        const struct sampled_attribute *value = sampled_item_find(item, span_text(key->attribute));
+        enum value_type type = declare_find_type(inferred->described, key->attribute);
+        const struct format *format =
+            i < record->key_count ? &key->format : declare_find_format(record, key);
+        if (!value || value->tag != tags[type] || !format)
+            return false;
+        if (type == VALUE_S &&
+            (value->value.size == 0 ||
+             !format_match_key(format, value->value, inferred->separator, &parts)))
+            return false;
+    }
+    for (size_t i = 0; i < parts.count; i++) {
+        const struct sampled_attribute *value =
+            sampled_item_find(item, span_text(parts.items[i].param));
+        if (value && declare_is_key(inferred->described, value->name) &&
+            !span_equal(value->value, parts.items[i].value))
+            return false;
+    }
+    return bindings_agree(&parts, &parts);
+}
+
+bool inferred_indexes_find_held(struct inferred_table *inferred)
+{
+    for (struct declared_index *index = inferred->table->indexes; index; index = index->next) {
+        index->has_holds = true;
+        index->holds = arena_array(inferred->arena, inferred->kind_count, sizeof *index->holds);
+        if (!index->holds)
+            return false;
+        for (const struct inferred_kind *kind = inferred->kinds; kind; kind = kind->next) {
+            bool holds = true;
+            for (size_t i = 0; i < kind->count && holds; i++)
+                holds = inferred_indexes_has_item(inferred, kind->record, index,
+                                                  inferred->items[kind->rows[i]]);
+            if (holds)
+                index->holds[index->hold_count++].text = kind->record->name;
+        }
+    }
+    return true;
+}
+
 bool inferred_indexes_make(struct inferred_table *inferred)
 {
     struct declared_index **last = &inferred->table->indexes;

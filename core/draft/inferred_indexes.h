@@ -8,4 +8,7 @@
  * kinds. False when memory ran out. */
 bool inferred_indexes_make(struct inferred_table *inferred);
 
+/* States which kinds each index holds, if the items are all of the table. The same result. */
+bool inferred_indexes_find_held(struct inferred_table *inferred);
+
 #endif

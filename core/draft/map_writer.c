@@ -195,6 +195,10 @@ static void map_writer_add_indexes(struct arena *arena, struct json_layout *to,
             map_writer_add_text(arena, row, "projects", words[each->projects]);
         if (each->local)
             map_writer_add_flag(arena, row, "local", true);
+        struct json_layout *holds =
+            each->has_holds ? json_layout_add(arena, row, "holds", JSON_LAYOUT_ARRAY) : NULL;
+        for (size_t i = 0; holds && i < each->hold_count; i++)
+            map_writer_add_text(arena, holds, NULL, each->holds[i].text);
     }
 }
 
@@ -451,6 +455,19 @@ static void map_writer_add_link(struct arena *arena, struct json_layout *rows,
     map_writer_add_text(arena, row, "to", link->to);
 }
 
+static void map_writer_add_attributes(struct arena *arena, struct json_layout *to,
+                                      const struct declared_attribute *attributes)
+{
+    struct json_layout *rows = attributes ? map_writer_add_rows(arena, to, "attributes") : NULL;
+    for (const struct declared_attribute *each = attributes; rows && each; each = each->next) {
+        struct json_layout *row = json_layout_add(arena, rows, each->name, JSON_LAYOUT_ARRAY);
+        if (row)
+            row->note = each->note;
+        for (size_t i = 0; row && i < each->kind_count; i++)
+            map_writer_add_text(arena, row, NULL, each->kinds[i].text);
+    }
+}
+
 static void map_writer_add_table(struct arena *arena, struct json_layout *to,
                                  const struct declared_table *table)
 {
@@ -472,6 +489,7 @@ static void map_writer_add_table(struct arena *arena, struct json_layout *to,
         table->types ? map_writer_add_object(arena, object, "types", NULL) : NULL;
     for (const struct declared_type *each = table->types; types && each; each = each->next)
         map_writer_add_text(arena, types, each->attribute, value_type_name(each->type));
+    map_writer_add_attributes(arena, object, table->attributes);
     if (table->separator != '#')
         json_layout_add_text(arena, object, "separator", span_of(&table->separator, 1));
     map_writer_add_params(arena, object, table->params);

@@ -335,6 +335,22 @@ static bool compile_make_by_kind(struct compiling *compiling, const struct decla
     return true;
 }
 
+/* Stores the kinds of these names in OUT. Returns their number. */
+static size_t compile_find_kinds(struct compiling *compiling, const struct declared_name *names,
+                                 size_t count, const struct map_kind **out)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct map_kind *kind = model_find_kind(compiling->model, names[i].text);
+        if (kind)
+            out[found++] = kind;
+        else if (!compiling->broken)
+            findings_add(compiling->findings, names[i].at,
+                         "\"records\" has no kind of the name \"%s\"; add it there", names[i].text);
+    }
+    return found;
+}
+
 /* Completes the indexes, once the table's keys and kinds are complete. */
 static bool compile_join_indexes(struct compiling *compiling)
 {
@@ -357,6 +373,12 @@ static bool compile_join_indexes(struct compiling *compiling)
             findings_add(compiling->findings, FINDING_AT(index),
                          "a local index has the table's partition key, which is %s",
                          model->keys[0].attribute);
+        index->has_holds = from->has_holds;
+        index->holds = arena_array(&model->arena, from->hold_count, sizeof *index->holds);
+        if (!index->holds)
+            return false;
+        index->hold_count =
+            compile_find_kinds(compiling, from->holds, from->hold_count, index->holds);
         index = index->next;
     }
     return true;
@@ -682,6 +704,44 @@ static bool compile_make_secrets(struct compiling *compiling)
     return model->secrets;
 }
 
+/* Whether some key of the table or an index has the part. */
+static bool compile_has_part(const struct model *model, const char *param)
+{
+    const struct map_key *key;
+    const struct format *format;
+    for (const struct map_kind *kind = model->kinds; kind; kind = kind->next) {
+        for (size_t i = 0; i < model->key_count; i++)
+            if (format_has(&kind->keys[i], param))
+                return true;
+        for (const struct map_index *index = model->indexes; index; index = index->next)
+            for (size_t i = 0; (key = model_index_key(index, i)); i++)
+                if ((format = model_key_format(model, key, kind)) && format_has(format, param))
+                    return true;
+    }
+    return false;
+}
+
+static void compile_make_attributes(struct compiling *compiling)
+{
+    struct model *model = compiling->model;
+    struct map_attribute **last = &model->attributes;
+    const struct declared_attribute *from;
+    for (from = compiling->table->attributes; from; from = from->next) {
+        struct map_attribute *made = arena_alloc(&model->arena, sizeof *made);
+        const struct map_kind **kinds = arena_array(&model->arena, from->kind_count, sizeof *kinds);
+        if (!made || !kinds)
+            return;
+        *made = (struct map_attribute){compile_store(compiling, from->name), kinds, 0, NULL};
+        if (!compiling->broken && !compile_has_part(model, from->name))
+            findings_add(compiling->findings, from->at,
+                         "\"attributes\" is about parts of keys, and no key has the part {%s}",
+                         from->name);
+        made->kind_count = compile_find_kinds(compiling, from->kinds, from->kind_count, kinds);
+        *last = made;
+        last = &made->next;
+    }
+}
+
 /* Members that a table needs. They are reported last: an unreadable member is reported instead. */
 static void compile_check_members(const struct compiling *compiling)
 {
@@ -717,6 +777,7 @@ static bool compile_make(struct compiling *compiling)
     compile_set_types(compiling);
     compile_set_format_types(compiling);
     compile_check_owners(compiling);
+    compile_make_attributes(compiling);
     spelling_collect(model, &model->arena, compiling->findings);
     links_compile(model, &model->arena, table, !compiling->broken, compiling->findings);
     compile_make_patterns(compiling);

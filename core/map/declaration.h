@@ -51,7 +51,10 @@ struct declared_index {
     size_t include_count;
     bool local;
     bool broken;
-    const char *note; /* or NULL */
+    const char *note;            /* or NULL */
+    bool has_holds;              /* the index has "holds", perhaps empty: */
+    struct declared_name *holds; /* the kinds whose items are all in the index */
+    size_t hold_count;
     struct finding_at at;
     struct declared_index *next;
 };
@@ -157,6 +160,16 @@ struct declared_link {
     struct declared_link *next;
 };
 
+/* The kinds whose items may have an attribute of a part's name beside their keys. */
+struct declared_attribute {
+    const char *name;
+    struct declared_name *kinds;
+    size_t kind_count;
+    const char *note; /* or NULL */
+    struct finding_at at;
+    struct declared_attribute *next;
+};
+
 struct declared_table {
     const char *path_name;
     const char *base_name;
@@ -166,6 +179,7 @@ struct declared_table {
     struct map_vector *vectors;
     struct declared_type *types;
     struct declared_param *params;
+    struct declared_attribute *attributes;
     const char **secrets;
     size_t secret_count;
     const char *mtime; /* or NULL */

@@ -87,6 +87,20 @@ const struct map_param *model_find_param(const struct model *model, const char *
     return NULL;
 }
 
+enum map_presence model_presence(const struct model *model, const struct map_kind *kind,
+                                 const char *name)
+{
+    const struct map_attribute *stated = kind ? model->attributes : NULL;
+    while (stated && strcmp(stated->name, name) != 0)
+        stated = stated->next;
+    if (!kind || !stated)
+        return kind ? MAP_UNSTATED : MAP_ABSENT;
+    for (size_t i = 0; i < stated->kind_count; i++)
+        if (stated->kinds[i] == kind)
+            return MAP_PRESENT;
+    return MAP_ABSENT;
+}
+
 const struct format_piece *model_spelling(const struct model *model, const char *param)
 {
     for (size_t i = 0; i < model->spelled_count; i++)

@@ -65,6 +65,9 @@ struct map_index {
     const char **includes; /* of PROJECTS_SOME, beside keys; empty if the map does not list them */
     size_t include_count;
     bool local;
+    bool has_holds;                /* the map states which kinds the index holds: */
+    const struct map_kind **holds; /* all of their items are in it */
+    size_t hold_count;
     unsigned line, column;
     struct map_index *next;
 };
@@ -216,6 +219,23 @@ struct map_link {
     struct map_link *next;
 };
 
+/* The kinds whose items may have an attribute with the name of a part that their keys lack. */
+struct map_attribute {
+    const char *name; /* of the part */
+    const struct map_kind **kinds;
+    size_t kind_count;
+    struct map_attribute *next;
+};
+
+/* The statement of the map about an attribute with the name of a part, in items whose keys lack
+ * that part.
+ */
+enum map_presence {
+    MAP_ABSENT,   /* no item of the kind has it */
+    MAP_UNSTATED, /* items of the kind may have it */
+    MAP_PRESENT,  /* some have it, perhaps items that the part's index lacks */
+};
+
 struct model {
     struct arena arena; /* owns everything below but the compiled expressions */
     size_t references;
@@ -233,6 +253,7 @@ struct model {
     const struct format_piece *spelled; /* parts with a spelling; each has one */
     size_t spelled_count;
     struct map_param *params;
+    struct map_attribute *attributes;
     const char **secrets;
     size_t secret_count;
     const char *mtime;
@@ -261,6 +282,10 @@ const struct map_vector *model_find_vector(const struct model *model, struct spa
 bool model_vector_is_ready(const struct map_vector *vector);
 const struct map_param *model_find_param(const struct model *model, const char *name);
 const struct map_link *model_find_link(const struct model *model, struct span name);
+
+/* KIND NULL: items of no kind; to them an attribute of a part's name is never that part. */
+enum map_presence model_presence(const struct model *model, const struct map_kind *kind,
+                                 const char *name);
 
 /* The spelling of the part PARAM in keys, or NULL. */
 const struct format_piece *model_spelling(const struct model *model, const char *param);

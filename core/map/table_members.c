@@ -40,6 +40,45 @@ static bool record_read(struct map_reader *reader, const char *name, struct json
     return !record->broken;
 }
 
+/* Kinds of items, of indexes, of paths and of links. */
+
+static bool kinds_add(struct map_reader *reader, struct json value, struct declared_name *kinds,
+                      size_t *count)
+{
+    kinds[*count].at = map_at(reader, value);
+    if (!map_read_text(reader, value, "a kind of record", &kinds[*count].text))
+        return false;
+    ++*count;
+    return true;
+}
+
+/* One kind, or a list of kinds. FORM is the message for a value of another form. */
+static bool kinds_read(struct map_reader *reader, struct json value, const char *what,
+                       const char *form, struct declared_name **kinds, size_t *count)
+{
+    bool is_list = json_is(value, JSON_ARRAY), ok = true;
+    if (json_count(value) > MAP_MAX_MEMBERS)
+        return map_fail(reader, value, "%s has more than %d kinds", what, MAP_MAX_MEMBERS);
+    if (is_list ? json_count(value) == 0 : !json_is(value, JSON_STRING))
+        return map_fail(reader, value, "%s is %s", what, form);
+    *kinds = arena_array(reader->arena, is_list ? json_count(value) : 1, sizeof **kinds);
+    if (!*kinds)
+        return findings_no_memory(reader->findings);
+    if (!is_list)
+        return kinds_add(reader, value, *kinds, count);
+    for (struct json each = json_first(value); json_present(each); each = json_next(each))
+        ok = kinds_add(reader, each, *kinds, count) && ok;
+    return ok;
+}
+
+/* The same, perhaps an empty list. */
+static bool kinds_read_any(struct map_reader *reader, struct json value, const char *what,
+                           struct declared_name **kinds, size_t *count)
+{
+    return (json_is(value, JSON_ARRAY) && json_count(value) == 0) ||
+           kinds_read(reader, value, what, "a kind of record, or a list of kinds", kinds, count);
+}
+
 /* One side of an index's key while it is read. */
 struct index_side {
     struct declared_key *keys;
@@ -154,6 +193,14 @@ static bool index_read_projects(struct map_reader *reader, struct json value, co
     return true;
 }
 
+static bool index_read_holds(struct map_reader *reader, struct json value, const char *what,
+                             void *out)
+{
+    struct declared_index *index = out;
+    index->has_holds = true;
+    return kinds_read_any(reader, value, what, &index->holds, &index->hold_count);
+}
+
 static bool index_read(struct map_reader *reader, const char *name, struct json at,
                        struct json value, void *out)
 {
@@ -162,6 +209,7 @@ static bool index_read(struct map_reader *reader, const char *name, struct json 
         {"sort", .read = index_read_sort},
         {"projects", .read = index_read_projects},
         {"local", map_read_flag, offsetof(struct declared_index, local), NULL},
+        {"holds", .read = index_read_holds},
         {0},
     };
     struct declared_index **last = out;
@@ -251,37 +299,6 @@ static bool param_read(struct map_reader *reader, const char *name, struct json 
         param->broken = !map_fail(
             reader, at, "{%s} has \"only\" but no \"values\"; add them, or remove \"only\"", name);
     return !param->broken;
-}
-
-/* Kinds of items, of paths and of links. */
-
-static bool kinds_add(struct map_reader *reader, struct json value, struct declared_name *kinds,
-                      size_t *count)
-{
-    kinds[*count].at = map_at(reader, value);
-    if (!map_read_text(reader, value, "a kind of record", &kinds[*count].text))
-        return false;
-    ++*count;
-    return true;
-}
-
-/* One kind, or a list of kinds. FORM is the message for a value of another form. */
-static bool kinds_read(struct map_reader *reader, struct json value, const char *what,
-                       const char *form, struct declared_name **kinds, size_t *count)
-{
-    bool is_list = json_is(value, JSON_ARRAY), ok = true;
-    if (json_count(value) > MAP_MAX_MEMBERS)
-        return map_fail(reader, value, "%s has more than %d kinds", what, MAP_MAX_MEMBERS);
-    if (is_list ? json_count(value) == 0 : !json_is(value, JSON_STRING))
-        return map_fail(reader, value, "%s is %s", what, form);
-    *kinds = arena_array(reader->arena, is_list ? json_count(value) : 1, sizeof **kinds);
-    if (!*kinds)
-        return findings_no_memory(reader->findings);
-    if (!is_list)
-        return kinds_add(reader, value, *kinds, count);
-    for (struct json each = json_first(value); json_present(each); each = json_next(each))
-        ok = kinds_add(reader, each, *kinds, count) && ok;
-    return ok;
 }
 
 /* Paths. */
@@ -541,6 +558,18 @@ static bool table_read_records(struct map_reader *reader, struct json value, con
     return ok;
 }
 
+static bool attribute_read(struct map_reader *reader, const char *name, struct json at,
+                           struct json value, void *out)
+{
+    struct declared_attribute **last = out;
+    struct declared_attribute *attribute = map_alloc(reader, sizeof *attribute);
+    if (!attribute)
+        return false;
+    *attribute = (struct declared_attribute){.name = name, .at = map_at(reader, at)};
+    MAP_APPEND(last, attribute);
+    return kinds_read_any(reader, value, "an attribute", &attribute->kinds, &attribute->kind_count);
+}
+
 static bool table_read_secrets(struct map_reader *reader, struct json value, const char *what,
                                void *out)
 {
@@ -565,6 +594,7 @@ static bool table_read(struct map_reader *reader, const char *name, struct json 
         {"indexes", NULL, offsetof(struct declared_table, indexes), index_read},
         {"types", NULL, offsetof(struct declared_table, types), type_read},
         {"params", NULL, offsetof(struct declared_table, params), param_read},
+        {"attributes", NULL, offsetof(struct declared_table, attributes), attribute_read},
         {"separator", .read = table_read_separator},
         {"secret", .read = table_read_secrets},
         {"mtime", map_read_text, offsetof(struct declared_table, mtime), NULL},

@@ -18,8 +18,9 @@ struct sql_way {
 
 struct sql_ways {
     const struct sql_columns *columns;
-    const struct map_index *named; /* the statement's index, or NULL */
-    struct arena arena;            /* of all that is found out on the way */
+    const struct map_index *named;   /* the statement's index, or NULL */
+    const struct sql_wanted *wanted; /* NULL: of no statement */
+    struct arena arena;              /* of all that is found out on the way */
     struct sql_way *list;
     size_t count;
 };
@@ -96,7 +97,7 @@ static bool sql_ways_extend(struct sql_ways *ways, struct sql_way *way,
     const struct sql_columns *columns = ways->columns;
     const struct format *format = kind ? model_key_format(columns->model, key, kind) : NULL;
     if (!kind)
-        sql_way_add(way, columns, sql_target_find_column(columns, key));
+        sql_way_add(way, columns, sql_columns_find_part(columns, key->attribute));
     for (size_t i = 0; format && i < format->count; i++) {
         if (!format->pieces[i].param)
             continue;
@@ -109,14 +110,14 @@ static bool sql_ways_extend(struct sql_ways *ways, struct sql_way *way,
 
 /* Adds the least set of parts by which KIND (NULL: the attributes themselves) is found by INDEX:
  * those of the partition, and as many behind them as are needed. */
-static void sql_ways_find(struct sql_ways *ways, const struct map_index *index,
+static bool sql_ways_find(struct sql_ways *ways, const struct map_index *index,
                           const struct map_kind *kind)
 {
     const struct map_key *key;
     struct sql_way way = {0};
     bool leads = false;
     if (ways->named && ways->named != index)
-        return;
+        return false;
     for (size_t i = 0; (key = sql_access_key(ways->columns->model, index, i)); i++) {
         bool is_sort = i >= sql_access_partition_count(index);
         if (is_sort && leads)
@@ -125,6 +126,20 @@ static void sql_ways_find(struct sql_ways *ways, const struct map_index *index,
     }
     if (leads)
         sql_ways_add(ways, &way);
+    return leads;
+}
+
+/* Whether the statement has a condition on a partition attribute of INDEX. */
+static bool sql_ways_asks_for(const struct sql_ways *ways, const struct map_index *index)
+{
+    for (size_t i = 0; ways->wanted && i < index->partition_count; i++) {
+        size_t column = sql_columns_find_part(ways->columns, index->partition[i].attribute);
+        for (size_t k = 0; k < ways->wanted->constraint_count; k++)
+            if (sql_target_needs_value(&ways->wanted->constraints[k]) &&
+                ways->wanted->constraints[k].column == column)
+                return true;
+    }
+    return false;
 }
 
 /* Whether some listed way finds items of KIND: they have all of its parts. */
@@ -134,10 +149,10 @@ static bool sql_ways_reach(const struct sql_ways *ways, const struct map_kind *k
     for (size_t i = 0; i < ways->count; i++) {
         bool reaches = true;
         for (size_t k = 0; reaches && k < ways->list[i].count; k++) {
-            const struct sql_column *column = &columns->items[ways->list[i].columns[k]];
-            reaches = column->role != SQL_PART || column->key;
-            for (size_t p = 0; !reaches && p < columns->model->key_count; p++)
-                reaches = format_has(&kind->keys[p], column->name);
+            size_t at = ways->list[i].columns[k];
+            enum sql_origin_place place = sql_columns_origin(columns, at, kind).place;
+            reaches = columns->items[at].role == SQL_ATTRIBUTE || place == SQL_FROM_KEY ||
+                      place == SQL_FROM_INDEX;
         }
         if (reaches)
             return true;
@@ -159,9 +174,13 @@ static void sql_ways_fill(struct sql_ways *ways)
         }
     for (const struct map_kind *kind = model->kinds; kind; kind = kind->next)
         sql_ways_find(ways, NULL, kind);
-    for (const struct map_index *index = model->indexes; index; index = index->next)
+    for (const struct map_index *index = model->indexes; index; index = index->next) {
+        bool leads = false;
         for (const struct map_kind *kind = model->kinds; kind; kind = kind->next)
-            sql_ways_find(ways, index, kind);
+            leads = sql_ways_find(ways, index, kind) || leads;
+        if (!leads && sql_ways_asks_for(ways, index))
+            sql_ways_find(ways, index, NULL);
+    }
     bool all = ways->count > 0;
     for (const struct map_kind *kind = model->kinds; kind; kind = kind->next)
         all = all && sql_ways_reach(ways, kind);
@@ -190,18 +209,52 @@ void sql_access_write_ways(const struct sql_columns *columns, struct buf *out)
     sql_ways_write(&ways, out);
 }
 
+/* The kind whose items may have an attribute of the name of COLUMN, a part of other kinds' keys,
+ * without a statement of the map; NULL for none. */
+static const struct map_kind *sql_access_find_unstated(const struct sql_columns *columns,
+                                                       size_t column)
+{
+    const struct map_kind *kind =
+        columns->items[column].role == SQL_PART ? columns->model->kinds : NULL;
+    while (kind &&
+           (sql_columns_origin(columns, column, kind).place != SQL_FROM_ATTRIBUTE ||
+            model_presence(columns->model, kind, columns->items[column].name) != MAP_UNSTATED))
+        kind = kind->next;
+    return kind;
+}
+
+/* Adds to ERR why constraints on parts do not lead to all rows. */
+static void sql_access_hint_attributes(const struct sql_wanted *wanted, struct error *err)
+{
+    for (size_t i = 0; i < wanted->constraint_count; i++) {
+        const struct sql_constraint *each = &wanted->constraints[i];
+        const struct map_kind *kind = sql_target_needs_value(each)
+                                          ? sql_access_find_unstated(wanted->columns, each->column)
+                                          : NULL;
+        if (!kind)
+            continue;
+        error_add(err,
+                  "; items of the kind %s may have the attribute %s, unless \"attributes\" of the "
+                  "map excludes it",
+                  kind->name, wanted->columns->items[each->column].name);
+        return;
+    }
+}
+
 static const struct sql_access *sql_access_refuse(const struct sql_wanted *wanted,
                                                   struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    struct sql_ways ways = {.columns = wanted->columns, .named = wanted->index};
+    struct sql_ways ways = {.columns = wanted->columns, .named = wanted->index, .wanted = wanted};
     sql_ways_write(&ways, &text);
     bool several = strstr(buf_text(&text), "; ");
-    if (text.failed)
+    if (text.failed) {
         error_no_memory(err);
-    else
-        error_set(err, ERROR_INVALID, "%s needs %s%s", wanted->table, several ? "one of: " : "",
-                  buf_text(&text));
+        return NULL;
+    }
+    error_set(err, ERROR_INVALID, "%s needs %s%s", wanted->table, several ? "one of: " : "",
+              text.size > 0 ? buf_text(&text) : "the name of an index, \"table\".\"index\"");
+    sql_access_hint_attributes(wanted, err);
     return NULL;
 }
 
@@ -254,20 +307,46 @@ static size_t sql_access_note_keys(const struct sql_wanted *wanted, const struct
     return fixed;
 }
 
-/* Whether the index lacks a column that the statement uses. */
-static bool sql_access_must_hydrate(const struct sql_wanted *wanted, const struct map_index *index)
+/* Whether the index has what COLUMN reads in its items of KIND. */
+static bool sql_access_holds(const struct sql_wanted *wanted, const struct map_index *index,
+                             size_t column, const struct map_kind *kind)
+{
+    const struct model *model = wanted->columns->model;
+    struct sql_origin origin = sql_columns_origin(wanted->columns, column, kind);
+    if (origin.place == SQL_FROM_KEY || origin.place == SQL_FROM_NOWHERE)
+        return true;
+    if (origin.place == SQL_FROM_INDEX && !model_index_holds(model, index, origin.key->attribute))
+        return false;
+    bool is_part = origin.place == SQL_FROM_INDEX && !origin.or_attribute;
+    const struct map_key *key;
+    for (size_t i = 0; !is_part && (key = model_index_key(index, i)); i++)
+        is_part = sql_target_is_part_of(model, origin, key, kind) &&
+                  sql_target_is_promised(model, kind, index);
+    return is_part || model_index_holds(model, index, wanted->columns->items[column].name);
+}
+
+/* Whether the index lacks a column that the statement uses. Rows of kinds without a case are
+ * dropped, whatever their columns are. */
+static bool sql_access_must_hydrate(const struct sql_wanted *wanted, const struct map_index *index,
+                                    const struct sql_target *target)
 {
     const struct sql_columns *columns = wanted->columns;
+    bool all = target->case_count == 0 || !target->cases[0].kind;
     if (!index || index->projects == PROJECTS_ALL)
         return false;
     for (size_t i = 0; i < columns->count; i++) {
-        const struct sql_column *column = &columns->items[i];
-        if (!wanted->used[i] || (column->role == SQL_PART && !column->key))
+        if (!wanted->used[i])
             continue;
-        if (column->role == SQL_ITEM ||
-            !model_index_holds(columns->model, index,
-                               column->key ? column->key->attribute : column->name))
+        if (columns->items[i].role == SQL_ITEM ||
+            (all && !sql_access_holds(wanted, index, i, NULL)))
             return true;
+        const struct map_kind *kind = all ? columns->model->kinds : NULL;
+        for (; kind; kind = kind->next)
+            if (!sql_access_holds(wanted, index, i, kind))
+                return true;
+        for (size_t k = 0; !all && k < target->case_count; k++)
+            if (!sql_access_holds(wanted, index, i, target->cases[k].kind))
+                return true;
     }
     return false;
 }
@@ -388,6 +467,18 @@ static bool sql_access_walk_format(struct sql_order_walk *walk, const struct sql
     return !walk->failed;
 }
 
+/* The column that is the key attribute in the items of all cases; COUNT for none. */
+static size_t sql_access_find_own(const struct sql_access *access, const struct map_key *key)
+{
+    size_t own = access->columns->count;
+    for (size_t i = 0; i < access->target.case_count; i++) {
+        own = sql_target_find_own(access->columns, key, access->target.cases[i].kind);
+        if (own == access->columns->count)
+            break;
+    }
+    return own;
+}
+
 /* Whether the keys are probably ordered as wanted; sql_access_keeps_order tests it row by row. */
 static bool sql_access_follows_order(const struct sql_wanted *wanted,
                                      const struct sql_access *access)
@@ -399,7 +490,7 @@ static bool sql_access_follows_order(const struct sql_wanted *wanted,
     if (access->kind != SQL_ACCESS_QUERY || sql_access_partitions(target) != 1)
         return false;
     for (size_t i = target->partition_count; i < target->key_count; i++) {
-        size_t own = sql_target_find_column(access->columns, target->keys[i]);
+        size_t own = sql_access_find_own(access, target->keys[i]);
         bool by_own =
             walk.done < access->order_count && own < access->columns->count &&
             (access->order[walk.done].column == own || sql_access_is_constant(wanted, own));
@@ -432,7 +523,7 @@ static struct sql_access *sql_access_try(const struct sql_wanted *wanted,
     access->kind = access->target.case_count == 0 ? SQL_ACCESS_NONE
                    : is_key                       ? SQL_ACCESS_KEYS
                                                   : SQL_ACCESS_QUERY;
-    access->hydrates = sql_access_must_hydrate(wanted, index);
+    access->hydrates = sql_access_must_hydrate(wanted, index, &access->target);
     if (access->kind != SQL_ACCESS_NONE)
         sql_access_estimate(wanted, access, fixed, narrows);
     if (access->kind == SQL_ACCESS_QUERY)
@@ -443,13 +534,14 @@ static struct sql_access *sql_access_try(const struct sql_wanted *wanted,
 static struct sql_access *sql_access_scan(const struct sql_wanted *wanted, struct arena *arena)
 {
     struct sql_access *access = arena_alloc(arena, sizeof *access);
+    const struct sql_target all = {0};
     if (!access)
         return NULL;
     *access = (struct sql_access){.kind = SQL_ACCESS_SCAN,
                                   .columns = wanted->columns,
                                   .target.index = wanted->index,
                                   .constraint_count = wanted->constraint_count,
-                                  .hydrates = sql_access_must_hydrate(wanted, wanted->index),
+                                  .hydrates = sql_access_must_hydrate(wanted, wanted->index, &all),
                                   .rows = SQL_ACCESS_TABLE_ROWS,
                                   .cost = 2 * SQL_ACCESS_TABLE_ROWS};
     access->in_key = arena_array(arena, wanted->constraint_count, sizeof(bool));
@@ -555,6 +647,39 @@ bool sql_access_is_unique(const struct sql_access *access)
 }
 
 /* Words. */
+
+static void sql_access_write_columns(const struct sql_access *access, bool in_key, struct buf *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < access->constraint_count; i++) {
+        const struct sql_constraint *each = &access->constraints[i];
+        bool is_new = in_key ? access->in_key[i] : sql_target_needs_value(each);
+        for (size_t k = 0; k < i && is_new; k++)
+            is_new =
+                access->constraints[k].column != each->column ||
+                !(in_key ? access->in_key[k] : sql_target_needs_value(&access->constraints[k]));
+        if (!is_new)
+            continue;
+        buf_add_text(out, count++ ? " and " : "");
+        buf_add_text(out, access->columns->items[each->column].name);
+    }
+}
+
+void sql_access_write_void(const struct sql_access *access, const struct sql_value *values,
+                           struct buf *out)
+{
+    for (size_t i = 0; access->kind != SQL_ACCESS_NONE && i < access->constraint_count; i++)
+        if (sql_access_takes(access, i) && access->constraints[i].op <= SQL_OP_BEGINS &&
+            values[i].type == SQL_NULL) {
+            buf_printf(out, "%s is compared with NULL, and no value is equal to that",
+                       access->columns->items[access->constraints[i].column].name);
+            return;
+        }
+    buf_add_text(out, access->kind == SQL_ACCESS_NONE
+                          ? "by the map, items of no kind have a value of "
+                          : "no key can have these values of ");
+    sql_access_write_columns(access, access->kind != SQL_ACCESS_NONE, out);
+}
 
 void sql_access_write(const struct sql_access *access, struct buf *out)
 {

@@ -3,6 +3,7 @@
 #ifndef DDBFS_CORE_SQL_SQL_ACCESS_H
 #define DDBFS_CORE_SQL_SQL_ACCESS_H
 
+#include "core/output/sql_value.h"
 #include "core/sql/sql_wanted.h"
 
 struct sql_access; /* constant; in the arena that it was made in, with copies of all it needs */
@@ -26,6 +27,10 @@ bool sql_access_is_unique(const struct sql_access *access);  /* at most one row 
 
 /* Appends it in words: "by GSI_JobLookup_v2 (job_id)". */
 void sql_access_write(const struct sql_access *access, struct buf *out);
+
+/* Appends why there is no lookup for VALUES, by number of the constraint. */
+void sql_access_write_void(const struct sql_access *access, const struct sql_value *values,
+                           struct buf *out);
 
 /* Appends the sets of columns that find rows of the table, as in the message above. */
 void sql_access_write_ways(const struct sql_columns *columns, struct buf *out);

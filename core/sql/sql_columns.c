@@ -11,7 +11,8 @@
 
 /* An occurrence of a part in a format. */
 struct sql_part_use {
-    const struct map_key *key; /* of an index; NULL: of the table */
+    const struct map_key *key;   /* of an index; NULL: of the table */
+    const struct map_kind *kind; /* NULL: of all kinds */
     const char *attribute;
     enum value_type type; /* of the attribute */
     const struct format *format;
@@ -56,12 +57,14 @@ static void sql_columns_note_parts(const struct model *model, struct sql_part_us
                                                            .format = &kind->keys[i]});
     for (const struct map_index *index = model->indexes; index; index = index->next)
         for (size_t i = 0; (key = model_index_key(index, i)); i++) {
-            struct sql_part_use use = {key, key->attribute, key->type, &key->format, NULL};
+            struct sql_part_use use = {
+                .key = key, .attribute = key->attribute, .type = key->type, .format = &key->format};
             if (model_is_key(model, key->attribute))
                 continue;
             sql_columns_note_format(uses, &use);
             for (size_t k = 0; k < key->by_kind_count; k++) {
                 use.format = &key->by_kind[k].format;
+                use.kind = key->by_kind[k].kind;
                 if (key->by_kind[k].kind != model->any)
                     sql_columns_note_format(uses, &use);
             }
@@ -93,16 +96,52 @@ static bool sql_columns_is_number(const struct sql_part_use *use)
     return use->type == VALUE_N || (use->type == VALUE_S && use->piece->pad > 0);
 }
 
+/* The key of the table or an index whose attribute has that name; NULL for none. */
+static const struct map_key *sql_columns_find_key(const struct model *model, const char *attribute)
+{
+    const struct map_key *key;
+    for (size_t i = 0; i < model->key_count; i++)
+        if (strcmp(model->keys[i].attribute, attribute) == 0)
+            return &model->keys[i];
+    for (const struct map_index *index = model->indexes; index; index = index->next)
+        for (size_t i = 0; (key = model_index_key(index, i)); i++)
+            if (strcmp(key->attribute, attribute) == 0)
+                return key;
+    return NULL;
+}
+
+static bool sql_columns_kind_has(const struct model *model, const struct map_kind *kind,
+                                 const char *param)
+{
+    for (size_t i = 0; i < model->key_count; i++)
+        if (format_has(&kind->keys[i], param))
+            return true;
+    return false;
+}
+
+/* Whether the part is the column's value in some items: an index's part is, where the table's key
+ * lacks it. */
+static bool sql_columns_is_read(const struct model *model, const struct sql_part_use *use)
+{
+    bool is_read = !use->key;
+    for (const struct map_kind *kind = model->kinds; kind && !is_read; kind = kind->next)
+        is_read = (!use->kind || use->kind == kind) &&
+                  !sql_columns_kind_has(model, kind, use->piece->param);
+    return is_read;
+}
+
 /* Adds the column of the part FIRST, unless it is an attribute everywhere. */
 static void sql_columns_add_part(struct sql_columns *columns, const struct sql_part_uses *uses,
                                  const struct sql_part_use *first)
 {
     const char *param = first->piece->param;
     struct sql_column found = {.is_text = true, .is_number = true, .is_binary = true};
-    bool is_attribute = true;
+    const struct map_key *key = sql_columns_find_key(columns->model, param);
+    bool is_attribute = key;
     for (size_t i = 0; i < uses->count; i++) {
         const struct sql_part_use *use = &uses->list[i];
-        if (use->key != first->key || strcmp(use->piece->param, param) != 0)
+        if (strcmp(use->piece->param, param) != 0 || (use->key && key) ||
+            !sql_columns_is_read(columns->model, use))
             continue;
         const char *whole = format_whole_param(use->format);
         is_attribute = is_attribute && whole && strcmp(whole, use->attribute) == 0 &&
@@ -114,7 +153,7 @@ static void sql_columns_add_part(struct sql_columns *columns, const struct sql_p
     }
     found.name = param;
     found.role = SQL_PART;
-    found.key = first->key;
+    found.key = key;
     found.is_masked = found.is_masked || sql_columns_is_masked(columns, param);
     struct sql_column *column = is_attribute ? NULL : sql_columns_append(columns, param);
     if (column)
@@ -142,7 +181,7 @@ static void sql_columns_fill(struct sql_columns *columns)
     const struct map_key *key;
     struct sql_part_uses uses = {.arena = &columns->arena};
     sql_columns_note_parts(model, &uses);
-    for (size_t i = 0; i < uses.count; i++)
+    for (size_t i = 0; i < uses.count && !columns->arena.failed; i++)
         if (sql_columns_find(columns, span_text(uses.list[i].piece->param)) == columns->count)
             sql_columns_add_part(columns, &uses, &uses.list[i]);
     for (size_t i = 0; i < model->key_count; i++)
@@ -214,6 +253,29 @@ bool sql_columns_add(struct sql_columns *columns, struct span attribute)
     return true;
 }
 
+struct sql_origin sql_columns_origin(const struct sql_columns *columns, size_t number,
+                                     const struct map_kind *kind)
+{
+    const struct model *model = columns->model;
+    const struct sql_column *column = &columns->items[number];
+    const struct map_key *key;
+    const struct format *format;
+    if (column->role != SQL_PART)
+        return (struct sql_origin){.place = SQL_FROM_ATTRIBUTE};
+    if (!kind)
+        return (struct sql_origin){.place = SQL_FROM_NOWHERE};
+    if (sql_columns_kind_has(model, kind, column->name))
+        return (struct sql_origin){.place = SQL_FROM_KEY};
+    bool may_have = model_presence(model, kind, column->name) != MAP_ABSENT;
+    for (const struct map_index *index = column->key ? NULL : model->indexes; index;
+         index = index->next)
+        for (size_t i = 0; (key = model_index_key(index, i)); i++)
+            if (!model_is_key(model, key->attribute) &&
+                (format = model_key_format(model, key, kind)) && format_has(format, column->name))
+                return (struct sql_origin){SQL_FROM_INDEX, key, may_have};
+    return (struct sql_origin){.place = may_have ? SQL_FROM_ATTRIBUTE : SQL_FROM_NOWHERE};
+}
+
 static void sql_columns_write_name(const char *name, struct buf *out)
 {
     buf_add_char(out, '"');
@@ -276,31 +338,24 @@ static const struct binding *sql_row_read_index_part(struct sql_row *row, const 
 {
     const struct model *model = row->columns->model;
     struct value value;
-    const struct format *format = row->kind            ? model_key_format(model, key, row->kind)
-                                  : key->by_kind_count ? NULL
-                                                       : &key->format;
-    if (!format || !format_has(format, param) ||
-        !item_parts_read_key(key, row->item, &row->arena, &value) ||
+    const struct format *format = model_key_format(model, key, row->kind);
+    if (!item_parts_read_key(key, row->item, &row->arena, &value) ||
         !format_match_key(format, value.bytes, model->separator, parts) ||
         !bindings_agree(parts, parts))
         return NULL;
     return sql_row_find_part(parts, param);
 }
 
-static bool sql_row_read_part(struct sql_row *row, const struct sql_column *column,
-                              struct sql_value *out, struct error *err)
+/* The part that is the column's value; NULL if it is the attribute, or NULL. PARTS are of an index.
+ */
+static const struct binding *sql_row_part(struct sql_row *row, size_t number,
+                                          struct sql_origin origin, struct bindings *parts)
 {
-    struct bindings parts = {0};
-    const struct binding *part =
-        column->key ? sql_row_read_index_part(row, column->key, column->name, &parts)
-                    : sql_row_find_part(&row->parts, column->name);
-    if (row->arena.failed)
-        return error_no_memory(err);
-    if (part && column->is_masked)
-        *out = (struct sql_value){.type = SQL_TEXT, .bytes = SPAN_LITERAL(RECORD_MASK)};
-    else if (part)
-        *out = key_parts_value(row->columns->model, part);
-    return true;
+    const char *name = row->columns->items[number].name;
+    if (origin.place == SQL_FROM_KEY)
+        return sql_row_find_part(&row->parts, name);
+    return origin.place == SQL_FROM_INDEX ? sql_row_read_index_part(row, origin.key, name, parts)
+                                          : NULL;
 }
 
 static bool sql_row_store(struct sql_row *row, struct sql_value *out, struct error *err)
@@ -338,16 +393,9 @@ static bool sql_row_is_of_key_type(const struct map_key *key, struct json typed)
     return typed_open(typed).tag == tags[key->type];
 }
 
-bool sql_row_read(struct sql_row *row, size_t number, struct sql_value *out, struct error *err)
+static bool sql_row_read_attribute(struct sql_row *row, const struct sql_column *column,
+                                   struct sql_value *out, struct error *err)
 {
-    const struct sql_column *column = &row->columns->items[number];
-    *out = (struct sql_value){.type = SQL_NULL};
-    row->storage.failed = false;
-    buf_truncate(&row->storage, 0);
-    if (column->role == SQL_PART)
-        return sql_row_read_part(row, column, out, err);
-    if (column->role == SQL_ITEM)
-        return sql_row_read_item(row, out, err);
     struct json typed = item_attribute(row->item, span_text(column->name));
     if (column->key && !sql_row_is_of_key_type(column->key, typed))
         return true;
@@ -359,30 +407,55 @@ bool sql_row_read(struct sql_row *row, size_t number, struct sql_value *out, str
                      row->columns->model->path_name);
 }
 
+bool sql_row_read(struct sql_row *row, size_t number, struct sql_value *out, struct error *err)
+{
+    const struct sql_column *column = &row->columns->items[number];
+    struct bindings parts = {0};
+    *out = (struct sql_value){.type = SQL_NULL};
+    row->storage.failed = false;
+    buf_truncate(&row->storage, 0);
+    if (column->role == SQL_ITEM)
+        return sql_row_read_item(row, out, err);
+    struct sql_origin origin = sql_columns_origin(row->columns, number, row->kind);
+    const struct binding *part = sql_row_part(row, number, origin, &parts);
+    if (row->arena.failed)
+        return error_no_memory(err);
+    if (!part)
+        return (origin.place != SQL_FROM_ATTRIBUTE && !origin.or_attribute) ||
+               sql_row_read_attribute(row, column, out, err);
+    *out = column->is_masked ? (struct sql_value){.type = SQL_TEXT,
+                                                  .attribute = SQL_OF_S,
+                                                  .bytes = SPAN_LITERAL(RECORD_MASK)}
+                             : key_parts_value(row->columns->model, part);
+    return true;
+}
+
 /* The text of an attribute of type S, N or B; false of others. */
 static bool sql_row_read_text(struct json typed, struct arena *arena, struct value *out)
 {
     return typed_scalar(typed, arena, out) && out->type <= VALUE_B;
 }
 
-bool sql_row_hides(struct sql_row *row, size_t number)
+enum sql_hiding sql_row_hides(struct sql_row *row, size_t number)
 {
     const struct sql_column *column = &row->columns->items[number];
     struct json typed = item_attribute(row->item, span_text(column->name));
     struct bindings parts = {0};
     struct value value;
     if (!json_present(typed) || column->role == SQL_ITEM)
-        return false;
-    if (column->role == SQL_ATTRIBUTE)
-        return column->key && !sql_row_is_of_key_type(column->key, typed);
-    const struct binding *part =
-        column->key ? sql_row_read_index_part(row, column->key, column->name, &parts)
-                    : sql_row_find_part(&row->parts, column->name);
-    if (!part || !sql_row_read_text(typed, &row->arena, &value))
-        return !row->arena.failed;
+        return SQL_HIDES_NOTHING;
+    struct sql_origin origin = sql_columns_origin(row->columns, number, row->kind);
+    const struct binding *part = sql_row_part(row, number, origin, &parts);
+    if (!part && origin.place != SQL_FROM_ATTRIBUTE && !origin.or_attribute)
+        return SQL_HIDES_UNSTATED;
+    if (!part)
+        return column->key && !sql_row_is_of_key_type(column->key, typed) ? SQL_HIDES_VALUE
+                                                                          : SQL_HIDES_NOTHING;
+    if (!sql_row_read_text(typed, &row->arena, &value))
+        return row->arena.failed ? SQL_HIDES_NOTHING : SQL_HIDES_VALUE;
     bool same = column->is_number ? number_compare(part->value, value.bytes) == 0
                                   : span_equal(part->value, value.bytes);
-    return !same;
+    return same ? SQL_HIDES_NOTHING : SQL_HIDES_VALUE;
 }
 
 void sql_row_clean_up(struct sql_row *row)

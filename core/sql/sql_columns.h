@@ -1,9 +1,10 @@
 /* The columns of a table in SQL, and their values in an item.
  *
  * A part of a key is a column: its value comes from the item's key (of the table, else of the first
- * index whose formats have it), and is NULL for items whose keys have no such part, whatever
- * attribute of this name they have. Every other column is the attribute of its name. A format that
- * is one part with the attribute's own name is the attribute. */
+ * index whose format for the item's kind has it). Where the key has no such part, the value is the
+ * attribute of that name. Every other column is the attribute of its name, and so is a part that
+ * only indexes have, if a key attribute has its name. A format that is one part with the
+ * attribute's own name is the attribute. */
 #ifndef DDBFS_CORE_SQL_SQL_COLUMNS_H
 #define DDBFS_CORE_SQL_SQL_COLUMNS_H
 
@@ -19,12 +20,11 @@ struct sql_column {
      * is a padded part ({score:05}), whose order in the key is that of the numbers. All else has no
      * affinity, also a part that is a text in one key and a number in another. */
     bool is_text, is_number;
-    bool is_binary; /* of keys of type B alone */
-    /* Of a part that only indexes have: the index's key with it. Of a key attribute: its key, which
-     * has its type. NULL of all others. */
-    const struct map_key *key;
-    bool is_hidden; /* not in "select *": an attribute that a statement names */
-    bool is_masked; /* a secret, and secrets are not shown */
+    bool is_binary;            /* of keys of type B alone */
+    const struct map_key *key; /* whose attribute has the column's name; NULL for none. The column
+                                * is NULL where the attribute has not the key's type. */
+    bool is_hidden;            /* not in "select *": an attribute that a statement names */
+    bool is_masked;            /* a secret, and secrets are not shown */
 };
 
 /* Columns are added until a statement runs; the numbers of columns never change. */
@@ -52,6 +52,22 @@ size_t sql_columns_find_part(const struct sql_columns *columns, const char *para
 /* Adds the hidden column of an attribute, unless it is there. False when memory ran out. */
 bool sql_columns_add(struct sql_columns *columns, struct span attribute);
 
+/* Where the value of a column comes from in items of one kind. */
+struct sql_origin {
+    enum sql_origin_place {
+        SQL_FROM_NOWHERE, /* it is NULL */
+        SQL_FROM_KEY,     /* a part of the table's key */
+        SQL_FROM_INDEX,   /* a part of KEY */
+        SQL_FROM_ATTRIBUTE,
+    } place;
+    const struct map_key *key; /* of an index */
+    bool or_attribute;         /* FROM_INDEX: the attribute, where the item has no such part */
+};
+/* KIND NULL: items of no declared kind, whose keys have no parts; a column of a part is NULL.
+ * COLUMN is not "item". */
+struct sql_origin sql_columns_origin(const struct sql_columns *columns, size_t number,
+                                     const struct map_kind *kind);
+
 /* Appends CREATE TABLE x(…) for sqlite3_declare_vtab. */
 void sql_columns_write_declaration(const struct sql_columns *columns, struct buf *out);
 
@@ -72,9 +88,13 @@ bool sql_row_begin(struct sql_row *row, const struct sql_columns *columns, struc
 /* A key attribute of an index is NULL if it has not the key's type: the item is not in the index.
  * False with ERR filled when the item is not understood, or memory ran out. */
 bool sql_row_read(struct sql_row *row, size_t column, struct sql_value *out, struct error *err);
-/* Whether the item has an attribute of the name of COLUMN, a part or a key attribute, with another
- * value: the column hides it. */
-bool sql_row_hides(struct sql_row *row, size_t column);
+/* Whether the column NUMBER hides an attribute of its name, which has another value. */
+enum sql_hiding {
+    SQL_HIDES_NOTHING,
+    SQL_HIDES_VALUE,    /* the column is a part of the key, or the attribute has another type */
+    SQL_HIDES_UNSTATED, /* by the map, items of this kind have no such attribute */
+};
+enum sql_hiding sql_row_hides(struct sql_row *row, size_t number);
 void sql_row_clean_up(struct sql_row *row);
 
 #endif

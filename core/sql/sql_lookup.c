@@ -309,7 +309,7 @@ static bool sql_lookup_bind_case(struct sql_binding *binding, const struct sql_c
     *out = (struct sql_bound_case){0};
     for (size_t i = 0; i < target->key_count; i++) {
         const struct map_key *key = target->keys[i];
-        size_t own = sql_target_find_column(binding->access->columns, key);
+        size_t own = sql_target_find_own(binding->access->columns, key, each->kind);
         struct sql_range *range = &out->ranges[i], parts = {.type = key->type};
         *range = (struct sql_range){.type = key->type};
         if (!goes_on)

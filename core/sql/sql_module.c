@@ -472,8 +472,15 @@ static bool sql_cursor_begin(struct sql_cursor *cursor, sqlite3_value **argv, st
         if (!sql_table_use(choice->table, choice->used[i]))
             return error_no_memory(err);
     sql_module_limit_heap(module);
-    return sql_access_bind(choice->access, values, &cursor->arena, &lookups, &count, err) &&
-           sql_reader_begin(&cursor->reader, module->reads, choice, lookups, count, err);
+    if (!sql_access_bind(choice->access, values, &cursor->arena, &lookups, &count, err))
+        return false;
+    if (count == 0 && choice->is_known) {
+        CLEAN_UP(buf_clean_up) struct buf why = {0};
+        sql_access_write_void(choice->access, values, &why);
+        if (why.failed || !sql_table_note_void(choice->table, buf_span(&why)))
+            return error_no_memory(err);
+    }
+    return sql_reader_begin(&cursor->reader, module->reads, choice, lookups, count, err);
 }
 
 static int sql_module_filter(sqlite3_vtab_cursor *base, int number, const char *text, int argc,

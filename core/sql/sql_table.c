@@ -326,7 +326,9 @@ bool sql_table_note(struct sql_table *table, struct sql_row *row)
         const struct sql_column *column = &table->columns->items[i];
         if (!seen->used || column->role == SQL_ITEM)
             continue;
-        seen->hidden += sql_row_hides(row, i);
+        enum sql_hiding hiding = sql_row_hides(row, i);
+        seen->hidden += hiding == SQL_HIDES_VALUE;
+        seen->unstated += hiding == SQL_HIDES_UNSTATED;
         if (column->role == SQL_PART)
             continue;
         if (!seen->has)
@@ -335,6 +337,13 @@ bool sql_table_note(struct sql_table *table, struct sql_row *row)
     }
     return !wanting || table->items > SQL_TABLE_NAMED_ITEMS ||
            sql_table_note_names(table, row->item);
+}
+
+bool sql_table_note_void(struct sql_table *table, struct span why)
+{
+    if (!table->is_void)
+        table->is_void = arena_text(&table->arena, why);
+    return table->is_void;
 }
 
 /* Whether an index or the table has the attribute in its key: then items without it are no error of
@@ -375,6 +384,14 @@ static void sql_table_warn_column(const struct sql_table *table, size_t i, struc
                    "another value; item ->> '$.%s' reads the attribute",
                    table->shown, name, (unsigned long long)seen->hidden,
                    seen->hidden == 1 ? " has" : "s have", name);
+    if (seen->unstated > 0)
+        buf_printf(
+            &text,
+            "%s%s.%s is NULL in %llu item%s with this attribute, because the map has no such "
+            "attribute for their kinds; item ->> '$.%s' reads it, and \"attributes\" of the "
+            "map makes it a value of the column",
+            text.size > 0 ? "; " : "", table->shown, name, (unsigned long long)seen->unstated,
+            seen->unstated == 1 ? "" : "s", name);
     if (role == SQL_ATTRIBUTE && seen->used && !seen->has && table->items > 0 &&
         !sql_table_is_known(table, name)) {
         struct nearest nearest = nearest_to(span_text(name));
@@ -395,6 +412,12 @@ void sql_table_warn(const struct sql_table *table, struct span text,
                     void (*fn)(void *arg, const char *text), void *arg)
 {
     CLEAN_UP(buf_clean_up) struct buf unmatched = {0};
+    if (table->is_void) {
+        buf_printf(&unmatched, "no row of %s can match: %s", table->shown, table->is_void);
+        if (!unmatched.failed)
+            fn(arg, buf_text(&unmatched));
+        buf_truncate(&unmatched, 0);
+    }
     for (size_t i = 0; i < table->seen_count; i++)
         if (table->seen[i].used)
             sql_table_warn_column(table, i, text, fn, arg);

@@ -23,6 +23,7 @@ struct sql_table {
     size_t seen_count;
     uint64_t items;          /* read so far */
     uint64_t tested;         /* by filters of lookups that have ended */
+    const char *is_void;     /* why no row can match; NULL unless that is so of some lookup */
     struct arena attributes; /* of the names below */
     struct span *names;      /* owned: some attributes that items had */
     size_t name_count;
@@ -30,9 +31,10 @@ struct sql_table {
 
 /* A column in the items that were read. */
 struct sql_seen {
-    bool used;       /* the statement reads it */
-    bool has;        /* some item has the attribute */
-    uint64_t hidden; /* items whose attribute differs from the part of the same name */
+    bool used;         /* the statement reads it */
+    bool has;          /* some item has the attribute */
+    uint64_t hidden;   /* items whose attribute differs from the column's value; */
+    uint64_t unstated; /* and items without one, by the map */
 };
 
 /* PLACE, the directory of a table, is copied. NULL with ERR filled. */
@@ -53,12 +55,15 @@ bool sql_table_use(struct sql_table *table, size_t column);
  * False when memory ran out. */
 bool sql_table_note(struct sql_table *table, struct sql_row *row);
 
+/* Notes that no row can match, for the reason WHY. False when memory ran out. */
+bool sql_table_note_void(struct sql_table *table, struct span why);
+
 /* Whether the statement TEXT has NAME in double quotes, so that it may be meant as a text. */
 bool sql_table_is_quoted(struct span name, struct span text);
 
-/* Calls FN for each used attribute that no item had, for each part that hid attributes, and if
- * filters dropped all items. TEXT is the statement: a name that it has in double quotes may be
- * meant as a text. */
+/* Calls FN for each used attribute that no item had, for each part that hid attributes, if no row
+ * can match, and if filters dropped all items. TEXT is the statement: a name that it has in double
+ * quotes may be meant as a text. */
 void sql_table_warn(const struct sql_table *table, struct span text,
                     void (*fn)(void *arg, const char *text), void *arg);
 

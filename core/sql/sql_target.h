@@ -41,8 +41,20 @@ struct sql_access {
 /* Whether the constraint is false of NULL, so that its column has a value in each wanted row. */
 bool sql_target_needs_value(const struct sql_constraint *constraint);
 
-/* The column of the key attribute itself; COUNT if a part has its name. */
-size_t sql_target_find_column(const struct sql_columns *columns, const struct map_key *key);
+/* The column that is the key attribute itself in items of KIND (NULL: in all items), and is
+ * compared as the key's type; COUNT if no column is. */
+size_t sql_target_find_own(const struct sql_columns *columns, const struct map_key *key,
+                           const struct map_kind *kind);
+
+/* Whether the map promises that the index has items of the kind in its formats: all of them, if the
+ * index "holds" the kind; else, if a path reads the kind through the index, each item with all
+ * parts of the formats, in its key or as attributes of their names. */
+bool sql_target_is_promised(const struct model *model, const struct map_kind *kind,
+                            const struct map_index *index);
+
+/* Whether the column of that origin is a part of KEY, of an index, in its format for KIND. */
+bool sql_target_is_part_of(const struct model *model, struct sql_origin origin,
+                           const struct map_key *key, const struct map_kind *kind);
 
 /* Fills OUT with the cases of INDEX (NULL: the table) that the constraints allow. False if not
  * every wanted row is proven to be found that way. With no case, no row can match. */

@@ -347,6 +347,8 @@ static void drafting_scan(struct drafting *drafting, struct source *source, uint
             break;
         open -= segments[i].is_at_end;
     }
+    if (open == 0)
+        inference_note_end(drafting->current->inference);
     for (uint32_t i = 0; i < segment_count; i++) {
         if (segments[i].call)
             source_end(segments[i].call);

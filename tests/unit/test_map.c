@@ -350,7 +350,7 @@ static void test_unknown_member_of_a_table(void)
 {
     check_table("\"tabel\":\"x\"",
                 "map.json:2: a table has no member \"tabel\"; it may have: table, records, "
-                "indexes, types, params, separator, secret, mtime, ttl, links, paths");
+                "indexes, types, params, attributes, separator, secret, mtime, ttl, links, paths");
 }
 
 static void test_a_table_needs_its_name(void)
@@ -465,7 +465,7 @@ static void test_unknown_member_of_an_index(void)
 {
     check_table("\"indexes\":{\"I\":{\"hash\":\"a\"}}",
                 "map.json:2: an index has no member \"hash\"; it may have: partition, sort, "
-                "projects, local");
+                "projects, local, holds");
 }
 
 static void test_an_index_needs_its_partition(void)
@@ -1533,7 +1533,7 @@ static void test_what_refers_to_a_fault_is_no_fault(void)
               "map.json:2: a key's format \"{a}{b}\": two parameters need a text between them\n");
     check_all("\"tabel\":\"T\",\"records\":{\"one\":{\"pk\":\"{a}\"}},\"paths\":{}",
               "map.json:2: a table has no member \"tabel\"; it may have: table, records, indexes, "
-              "types, params, separator, secret, mtime, ttl, links, paths\n");
+              "types, params, attributes, separator, secret, mtime, ttl, links, paths\n");
     check_all(KINDS "\"params\":{\"c\":{\"match\":7}},"
                     "\"paths\":{\"{a}/{b}\":{\"record\":\"one\"},"
                     "\"{a}/{c}\":{\"record\":\"two\"}}",

@@ -374,7 +374,8 @@ static const char *const number_table =
     "\"table\":\"T\",\"types\":{\"n\":\"N\",\"b\":\"B\"},"
     "\"records\":{\"a\":{\"pk\":\"A#{email:lower}\",\"n\":\"{at}\"}},"
     "\"indexes\":{\"i\":{\"partition\":\"b\",\"sort\":{\"s\":\"{score:05}#{tag}\"},"
-    "\"projects\":\"all\"}},\"paths\":{\"{email}/\":{\"list\":\"a\"},"
+    "\"projects\":\"all\"}},\"attributes\":{\"score\":[],\"tag\":[]},"
+    "\"paths\":{\"{email}/\":{\"list\":\"a\"},"
     "\"i/{b}/\":{\"list\":\"a\",\"index\":\"i\"}}";
 
 static void values_of_numbers(void)
@@ -553,21 +554,23 @@ static void an_upper_bound_is_cut_below_the_separator(void)
     end();
 }
 
-static const char *const feed_table =
-    "\"table\":\"T\",\"records\":{"
-    "\"user\":{\"pk\":\"USER#{user}\",\"sk\":\"PROFILE\"},"
-    "\"order\":{\"pk\":\"USER#{user}\",\"sk\":\"ORDER#{at}\"},"
-    "\"flag\":{\"pk\":\"CONFIG\",\"sk\":\"FLAG#{flag}\"},"
-    "\"part\":{\"pk\":\"ORDER#{at}\",\"sk\":\"PART#{part}\"}},"
-    "\"indexes\":{\"gsi1\":{\"partition\":{\"gsi1pk\":{\"order\":\"AT#{at}\",\"flag\":\"FLAG\"}},"
-    "\"sort\":{\"gsi1sk\":{\"order\":\"U#{user}\",\"flag\":\"{flag}\"}},\"projects\":\"all\"}},"
-    "\"paths\":{\"users/{user}/\":{\"list\":[\"user\",\"order\"]},"
-    "\"at/{at}/\":{\"list\":\"order\",\"index\":\"gsi1\"},"
-    "\"flags/\":{\"list\":\"flag\",\"index\":\"gsi1\"}}";
+#define FEED(attributes)                                                                           \
+    "\"table\":\"T\"," attributes "\"records\":{"                                                  \
+    "\"user\":{\"pk\":\"USER#{user}\",\"sk\":\"PROFILE\"},"                                        \
+    "\"order\":{\"pk\":\"USER#{user}\",\"sk\":\"ORDER#{at}\"},"                                    \
+    "\"flag\":{\"pk\":\"CONFIG\",\"sk\":\"FLAG#{flag}\"},"                                         \
+    "\"part\":{\"pk\":\"ORDER#{at}\",\"sk\":\"PART#{part}\"}},"                                    \
+    "\"indexes\":{\"gsi1\":{\"partition\":{\"gsi1pk\":{\"order\":\"AT#{at}\",\"flag\":\"FLAG\"}}," \
+    "\"sort\":{\"gsi1sk\":{\"order\":\"U#{user}\",\"flag\":\"{flag}\"}},\"projects\":\"all\"}},"   \
+    "\"paths\":{\"users/{user}/\":{\"list\":[\"user\",\"order\"]},"                                \
+    "\"at/{at}/\":{\"list\":\"order\",\"index\":\"gsi1\"},"                                        \
+    "\"flags/\":{\"list\":\"flag\",\"index\":\"gsi1\"}}"
+
+#define NO_ATTRIBUTES "\"attributes\":{\"user\":[],\"at\":[],\"flag\":[],\"part\":[]},"
 
 static void formats_by_kind(void)
 {
-    open_table(feed_table);
+    open_table(FEED(NO_ATTRIBUTES));
     check_error("prod.t needs one of: user; flag; at and part");
     equal("flag", "f");
     check_lookups("pk = \"CONFIG\" and sk = \"FLAG#f\"");
@@ -586,6 +589,83 @@ static void formats_by_kind(void)
     equal("at", "a");
     equal("part", "p");
     check_lookups("pk = \"ORDER#a\" and sk = \"PART#p\"");
+    end();
+}
+
+/* An attribute of any kind may have the name of another kind's part. */
+static void a_part_alone_does_not_exclude_other_kinds(void)
+{
+    open_table(FEED(""));
+    check_error("prod.t needs one of: user and at; pk; gsi1pk and gsi1sk");
+    equal("flag", "f");
+    check_error("prod.t needs one of: user and at; pk; gsi1pk and gsi1sk; items of the kind user "
+                "may have the attribute flag, unless \"attributes\" of the map excludes it");
+    again();
+    equal("user", "u");
+    equal("at", "a");
+    check_lookups("pk = \"USER#u\" and sk between \"ORDER#a\" and \"PROFILE\"\n"
+                  "pk = \"CONFIG\" and sk begins with \"FLAG#\"\n"
+                  "pk = \"ORDER#a\" and sk begins with \"PART#\"");
+    end();
+    open_table(FEED("\"attributes\":{\"user\":\"part\",\"at\":[],\"flag\":[\"user\",\"order\"]},"));
+    equal("user", "u");
+    check_error("prod.t needs one of: user and at; pk; gsi1pk and gsi1sk");
+    equal("at", "a");
+    check_lookups("pk = \"USER#u\" and sk = \"ORDER#a\"\n"
+                  "pk = \"ORDER#a\" and sk begins with \"PART#\"");
+    equal("flag", "f");
+    check_lookups("pk = \"USER#u\" and sk = \"ORDER#a\"");
+    end();
+}
+
+/* The table's key, and an index that one kind has in a format of its own. */
+static void a_key_attribute_is_no_part_of_an_index(void)
+{
+    open_table("\"table\":\"T\",\"records\":{"
+               "\"task\":{\"tenant\":\"{tenant}\",\"sk\":\"TASK#{task}\"},"
+               "\"user\":{\"tenant\":\"{tenant}\",\"sk\":\"USER#{user}\"}},"
+               "\"indexes\":{\"i\":{\"partition\":{\"p\":{\"task\":\"{tenant}#{status}\"}},"
+               "\"projects\":\"all\"}},"
+               "\"paths\":{\"{tenant}/{status}/\":{\"list\":\"task\",\"index\":\"i\"}}");
+    equal("tenant", "acme");
+    check_lookups("tenant = \"acme\"");
+    equal("status", "open"); /* users may have it as an attribute */
+    check_lookups("tenant = \"acme\" and sk between \"TASK#\" and \"USER$\"");
+    end();
+}
+
+/* The kind "post" has the part at, and no format in the index. */
+static void the_attribute_of_an_index_is_named_itself(void)
+{
+    static const char *const table =
+        "\"table\":\"T\",\"records\":{"
+        "\"post\":{\"pk\":\"P#{who}\",\"sk\":\"POST#{%s}\"},"
+        "\"account\":{\"pk\":\"A#{who}\",\"sk\":\"INFO\"}},"
+        "\"indexes\":{\"i\":{\"partition\":\"patient\",\"sort\":{\"at\":{\"account\":\"{at_key}\"}}"
+        ","
+        "\"projects\":\"all\"%s}},\"paths\":{\"{who}/\":{\"list\":\"post\"}}";
+    CLEAN_UP(buf_clean_up) struct buf other = {0}, same = {0}, held = {0};
+    buf_printf(&other, table, "time", "");
+    buf_printf(&same, table, "at", "");
+    buf_printf(&held, table, "at", ",\"holds\":\"post\"");
+    open_table(buf_text(&other));
+    equal("patient", "p");
+    check_error("prod.t needs one of: who; patient and at");
+    with_text("at", SQL_OP_GE, "2026");
+    check_lookups("i: patient = \"p\" and at >= \"2026\"");
+    end();
+    open_table(buf_text(&same));
+    equal("patient", "p");
+    check_error("prod.t needs who");
+    with_text("at", SQL_OP_GE, "2026"); /* a post without the attribute has the part */
+    check_error("prod.t needs who; items of the kind account may have the attribute at, unless "
+                "\"attributes\" of the map excludes it");
+    end();
+    open_table(buf_text(&held));
+    equal("patient", "p");
+    check_error("prod.t needs one of: who; patient and at");
+    with_text("at", SQL_OP_GE, "2026");
+    check_lookups("i: patient = \"p\""); /* no format of posts narrows it */
     end();
 }
 
@@ -862,6 +942,9 @@ static const struct check_test tests[] = {
     {"spelled_parts", spelled_parts},
     {"an_upper_bound_is_cut_below_the_separator", an_upper_bound_is_cut_below_the_separator},
     {"formats_by_kind", formats_by_kind},
+    {"a_part_alone_does_not_exclude_other_kinds", a_part_alone_does_not_exclude_other_kinds},
+    {"a_key_attribute_is_no_part_of_an_index", a_key_attribute_is_no_part_of_an_index},
+    {"the_attribute_of_an_index_is_named_itself", the_attribute_of_an_index_is_named_itself},
     {"kinds_in_several_partitions", kinds_in_several_partitions},
     {"tables_without_a_map", tables_without_a_map},
     {"filters_drop_what_sqlite_drops", filters_drop_what_sqlite_drops},
