@@ -16,7 +16,6 @@
 #include "core/recording/recording.h"
 #include "core/source/batching.h"
 #include "core/source/ranges.h"
-#include "core/source/source_bounds.h"
 
 enum {
     MAX_CONNECTIONS = 16,

@@ -2,13 +2,19 @@
 
 #include <stdlib.h>
 
-#include "core/source/source_bounds.h"
+/* The items that the service has read for PAGE, or the names or objects that it brings. */
+static uint64_t source_count_page(const struct page *page)
+{
+    uint64_t brought = page->item_count + page->counted + page->name_count;
+    return page->scanned > brought ? page->scanned : brought;
+}
 
 static void source_take_page(void *arg, const struct page *page, const struct error *err)
 {
     struct source_call *call = arg;
     struct error why;
-    if (page && !source_bounds_admit(call->source->bounds, call, page, &why))
+    if (page && !source_bounds_admit(call->source->bounds, &call->progress, call->read,
+                                     source_count_page(page), page->more, page->took_ms, &why))
         call->reader(call->reader_arg, NULL, &why);
     else
         call->reader(call->reader_arg, page, err);

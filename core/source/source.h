@@ -8,6 +8,7 @@
 #include "core/json/json.h"
 #include "core/source/payer.h"
 #include "core/source/read.h"
+#include "core/source/source_bounds.h"
 
 enum projection { PROJECTS_ALL, PROJECTS_SOME, PROJECTS_KEYS };
 
@@ -143,8 +144,6 @@ struct page {
  * follows. The callback may end the call. */
 typedef void source_page_fn(void *arg, const struct page *page, const struct error *err);
 
-struct source_bounds;
-
 struct source {
     const struct source_ops *ops;
     struct source *inner;      /* owned: the source that this one wraps; NULL: none */
@@ -173,11 +172,7 @@ struct source_call {
     void *arg;
     source_page_fn *reader; /* of a source with bounds: the reader's */
     void *reader_arg;
-    struct source_progress { /* likewise, so far */
-        uint64_t items;
-        unsigned idle_pages; /* the latest in a row that brought nothing, */
-        int64_t idle_ms;     /* and their time */
-    } progress;
+    struct source_progress progress; /* likewise */
 };
 
 /* Counts of requests so far. */

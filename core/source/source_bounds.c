@@ -1,12 +1,5 @@
 #include "core/source/source_bounds.h"
 
-/* The items that the service has read for PAGE, or the names or objects that it brings. */
-static uint64_t source_bounds_count(const struct page *page)
-{
-    uint64_t brought = page->item_count + page->counted + page->name_count;
-    return page->scanned > brought ? page->scanned : brought;
-}
-
 static bool source_bounds_refuse_items(const struct source_bounds *bounds, const struct read *read,
                                        struct error *err)
 {
@@ -19,33 +12,33 @@ static bool source_bounds_refuse_items(const struct source_bounds *bounds, const
                      (unsigned long long)bounds->items);
 }
 
-static bool source_bounds_refuse_idle(const struct source_call *call, struct error *err)
+static bool source_bounds_refuse_idle(const struct source_progress *progress,
+                                      const struct read *read, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf tables = {0};
-    read_write_tables(call->read, ", ", &tables);
+    read_write_tables(read, ", ", &tables);
     return error_set(err, ERROR_TIMED_OUT,
                      "the read of %s was stopped: %u responses in a row, in %lld ms, brought "
                      "nothing and state that more follows; check the endpoint (ddbfs config), or "
                      "raise --timeout",
                      tables.size > 0 ? buf_text(&tables) : "the tables' names",
-                     call->progress.idle_pages, (long long)call->progress.idle_ms);
+                     progress->idle_pages, (long long)progress->idle_ms);
 }
 
-bool source_bounds_admit(const struct source_bounds *bounds, struct source_call *call,
-                         const struct page *page, struct error *err)
+bool source_bounds_admit(const struct source_bounds *bounds, struct source_progress *progress,
+                         const struct read *read, uint64_t count, bool more, int64_t took_ms,
+                         struct error *err)
 {
-    struct source_progress *progress = &call->progress;
-    uint64_t count = source_bounds_count(page);
-    bool has_keys = call->read->kind == READ_ITEMS; /* their number is the end */
+    bool has_keys = read->kind == READ_ITEMS; /* their number is the end */
     progress->items += count;
-    if (progress->items > bounds->items && !has_keys && call->read->kind != READ_SCAN)
-        return source_bounds_refuse_items(bounds, call->read, err);
-    if (count > 0 || !page->more || has_keys) {
+    if (progress->items > bounds->items && !has_keys && read->kind != READ_SCAN)
+        return source_bounds_refuse_items(bounds, read, err);
+    if (count > 0 || !more || has_keys) {
         progress->idle_ms = 0;
         progress->idle_pages = 0;
         return true;
     }
     progress->idle_pages++;
-    progress->idle_ms += page->took_ms > 0 ? page->took_ms : 1;
-    return progress->idle_ms <= bounds->idle_ms || source_bounds_refuse_idle(call, err);
+    progress->idle_ms += took_ms > 0 ? took_ms : 1;
+    return progress->idle_ms <= bounds->idle_ms || source_bounds_refuse_idle(progress, read, err);
 }

@@ -56,7 +56,7 @@ READERS = [
     ("cat", f"{ALL}@count"),
     ("cat", f"{ALL}@summary"),
     ("diff", ALL, ALL.replace("prod", "staging", 1)),
-    ("sql", SELECT),
+    ("sql", "--parallel", "no", SELECT),
 ]
 
 

@@ -840,7 +840,7 @@ def test_wrong_value_is_told_what_would_be_right(ddbfs):
     assert "--format takes pretty or compact" in ddbfs("--format", "x", "ls", "/", expect=2).stderr
 
 
-@rows("option", ["-f", "-o", "--cache-size", "--max-entries", "--stale-if-error"])
+@rows("option", ["-f", "-o", "--cache-size", "--stale-if-error"])
 def test_option_of_the_mount_goes_with_no_other_command(ddbfs, option):
     assert "does not go with this command" in ddbfs("ls", option, "/", expect=2).stderr
 

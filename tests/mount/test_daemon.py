@@ -457,3 +457,16 @@ def test_there_is_room(mount):
 def test_what_is_wrong_with_an_option_of_the_mount_is_told(ddbfs, tmp_path, word, why):
     typed = word.replace("%0A", "\n")
     assert ddbfs("mount", "-o", typed, tmp_path, expect=2).stderr == f"ddbfs: -o {word} {why}\n"
+
+
+@pytest.mark.parametrize("is_below_zero", [True, False], ids=["below zero", "by seconds"])
+def test_a_clock_that_goes_back_ends_nothing(mount, clock, is_below_zero):
+    """The monotonic clock of a faulty virtual machine; the sums of a minute are a ring of its seconds."""
+    m = mount(env=clock.env)
+    assert (m / SETTINGS).read_bytes()
+    uptime_s = int(float(pathlib.Path("/proc/uptime").read_text("ascii").split()[0]))
+    for back_s in [uptime_s + 30] if is_below_zero else [3, 5, 1]:
+        clock.sleeps(-back_s)
+        m.refresh()
+        assert (m / SHOP / "API_KEY").read_bytes() and os.listdir(m / SHOP)
+    assert m.process.poll() is None

@@ -97,7 +97,7 @@ GROUPS = {
         "a stall": Row("delay", errno.ETIMEDOUT, "no response from", 1, seconds=60),
         "a stalled listing": Row("delay", errno.ETIMEDOUT, "no response from", 1, "Query", LIST, seconds=60),
         "slow headers": Row("slow_head", errno.ETIMEDOUT, "no response from", 1),
-        "empty pages without end": Row("empty_pages", errno.ETIMEDOUT, "no response in time", op="Query", path=LIST),
+        "empty pages without end": Row("empty_pages", errno.ETIMEDOUT, "brought nothing", op="Query", path=LIST),
     }),
     "not understood": ("5", {
         "no JSON": Row("raw", errno.EBADMSG, "the response is not DynamoDB's", 1, body=b"{]"),

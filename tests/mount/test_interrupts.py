@@ -78,6 +78,18 @@ def test_a_signal_ends_a_blocked_program_at_once(held, started, command, path, n
     assert gone(child) == -number
 
 
+def test_a_killed_caller_in_the_kernel_s_queue_goes_with_the_lookup_before_it(held, started):
+    first = started("stat", held / SETTINGS)
+    wait_for_requests(held, 1)
+    queued = [started("stat", held / SETTINGS) for _ in range(5)]
+    for child in queued:
+        mounts.wait_until(lambda: mounts.state_of(child.pid) == "D", "the kernel's queue")  # noqa: B023
+        child.kill()
+    assert {mounts.state_of(child.pid) for child in queued} == {"D"}
+    first.kill()
+    assert {gone(child) for child in (first, *queued)} == {-signal.SIGKILL}
+
+
 def test_a_blocked_program_can_be_ended_after_it_was_stopped(held, started):
     child = started("cat", held / SETTINGS)
     wait_for_requests(held, 1)

@@ -7,13 +7,12 @@ or is noise that is answered locally. So the proxy counts nothing at all.
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import uuid
 
 import pytest
 
-from harness import mounts, places, tables, terminal as terminals
+from harness import desktop, mounts, places, tables, terminal as terminals
 from harness.rows import rows
 
 SHOP = "prod/shops/cool-store.myshopify.com"
@@ -222,42 +221,9 @@ def test_mc_shows_a_placeholder_and_says_that_it_does_not_open(listed, terminal)
 @needs("Xvfb")
 @needs("dbus-run-session")
 def test_a_file_browser_shows_a_directory(listed, tmp_path):
-    """The screenshot is kept in the build folder, for somebody to look at. Without -noreset the
-    screen starts anew when its last client leaves, and who connects just then (the browser, between
-    two questions for its window) is turned away."""
-    home = tmp_path / "desktop"
-    home.mkdir()
-    env = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-    read_end, write_end = os.pipe()
-    screen = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(write_end), "-noreset", "-nolisten", "tcp"]
-        + ["-screen", "0", "900x600x24"],
-        pass_fds=[write_end],
-    )
-    try:
-        os.close(write_end)
-        with os.fdopen(read_end) as told:
-            number = told.readline().strip()
-        assert number, "Xvfb ended without a screen; what it said stands above"
-        env["DISPLAY"] = ":" + number
-        look_at(listed, env)
-    finally:
-        screen.terminate()
-        screen.wait()
-    assert listed.counts() == {}
-
-
-def look_at(m, env):
-    command = ["dbus-run-session", "--", "pcmanfm", "--no-desktop", str(m / SHOP)]
-    browser = subprocess.Popen(command, env=env, start_new_session=True)
-    try:
-
-        def window():
-            assert browser.poll() is None, "the browser ended; what it said stands above"
-            find = ["xdotool", "search", "--onlyvisible", "--name", "cool-store"]
-            return subprocess.run(find, env=env, capture_output=True).stdout
-
-        mounts.wait_until(window, "the browser's window")
+    """The screenshot is kept in the build folder, for somebody to look at."""
+    with desktop.screen(tmp_path / "desktop") as env, desktop.browser(env, listed / SHOP) as windows:
+        mounts.wait_until(lambda: windows("cool-store"), "the browser's window")
         shot = pathlib.Path(os.environ.get("DDBFS_SCREENSHOTS") or places.REPO / "build-asan")
         shot.mkdir(exist_ok=True)
         picture = ["import", "-window", "root", str(shot / "file-browser.png")]
@@ -270,6 +236,4 @@ def look_at(m, env):
             return int(count.stdout)
 
         mounts.wait_until(lambda: colours() > 50, "icons on the screen")
-    finally:
-        os.killpg(browser.pid, signal.SIGTERM)
-        browser.wait()
+    assert listed.counts() == {}

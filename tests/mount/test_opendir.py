@@ -3,6 +3,7 @@ that opens a directory without reading it sends no request."""
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import threading
 
 import pytest
 
-from harness import mounts
+from harness import desktop, mounts
 from harness.rows import rows
 
 INDEX = "kl7a9h55-shopify-e513a8-4"
@@ -56,6 +57,15 @@ def test_a_listing_that_fails_at_once_does_not_open(mount, why, fail, number):
     listed = subprocess.run(["gio", "list", m / LIST], capture_output=True, text=True)
     assert listed.returncode != 0 and os.strerror(number) in listed.stderr and not listed.stdout
     assert not [line for line in m.recent() if line.endswith("/all")]
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not shutil.which("pcmanfm"), reason="pcmanfm is not installed")
+def test_a_file_browser_reports_a_listing_that_fails(mount, tmp_path):
+    m = mount(*SHORT)
+    deny(m)
+    with desktop.screen(tmp_path / "desktop") as env, desktop.browser(env, m / LIST) as windows:
+        mounts.wait_until(lambda: windows("Error"), "the browser's message")
 
 
 def test_a_later_page_that_fails_is_an_error_of_readdir(mount):
