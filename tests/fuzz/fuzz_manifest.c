@@ -33,8 +33,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(err.kind == ERROR_NONE && manifest.table.size > 0);
     require(!manifest.is_incremental || manifest.from_ms < manifest.at_ms);
     for (size_t i = 0; i < manifest.file_count; i++) {
-        const char *name = manifest.files[i].name;
-        require(name[0] && name[0] != '/' && !strstr(name, "/../") && strncmp(name, "../", 3) != 0);
+        const struct export_file *file = &manifest.files[i];
+        require(file->item_count >= 0 && file->md5.size > 0);
+        input_close(input_folder_open_file(&folder.base, file->name, &err));
     }
     return 0;
 }
