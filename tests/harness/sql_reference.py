@@ -52,7 +52,8 @@ class Columns:
         for each in table.indexes + table.local if mapped else []:
             for key in sum(zoo.hash_and_range(each["KeySchema"]), []):
                 if key not in table.keys:
-                    self.add_parts(key, table.index_formats.get(key) or [])
+                    pieces = table.index_formats.get(key) or []
+                    self.add_parts(key, [] if set(parts_of(pieces)) & set(table.types) else pieces)
         self.keys = {}
         for name in [*table.keys, *(name for name in table.types if name not in table.keys)]:
             if name not in self.parts:
@@ -66,7 +67,7 @@ class Columns:
                 self.parts.setdefault(name, affinity)
 
     def key_parts(self, item):
-        """The values of the parts of one item, typed."""
+        """The kind of one item, or None, and the values of its parts, typed."""
         best, found = None, {}
         for kind in self.table.kinds:
             taken = {}
@@ -81,22 +82,34 @@ class Columns:
             else:
                 if not best or kind.literal_bytes() > best.literal_bytes():
                     best, found = kind, taken
-        for each in self.table.indexes + self.table.local:
+        for each in self.table.indexes + self.table.local if best else []:
             for key in sum(zoo.hash_and_range(each["KeySchema"]), []):
                 pieces = self.table.index_formats.get(key)
                 if pieces and key in item:
                     parts = taken_apart(pieces, item[key]["S"], self.table.separator)
                     found = {**{name: {"S": text} for name, text in (parts or {}).items()}, **found}
+        return best, found
+
+    def attributes_beside(self):
+        """For each part of the table's keys: the kinds with an item that has the attribute, and no such part."""
+        of_table = [name for kind in self.table.kinds for pieces in kind.formats for name in parts_of(pieces)]
+        found = {name: [] for name in of_table}
+        for item in self.table.items:
+            kind, parts = self.key_parts(item)
+            for name in set(found) & set(item) - set(parts) if kind else ():
+                if kind.name not in found[name]:
+                    found[name].append(kind.name)
         return found
 
     def row(self, item, names):
-        parts = self.key_parts(item) if self.mapped else {}
+        kind, parts = self.key_parts(item) if self.mapped else (None, {})
         row = []
         for name in names:
             if name == "item":
                 row.append(plain.render(item, compact=True, first=self.table.keys).decode().removesuffix("\n"))
             else:
-                row.append(sql_value(parts.get(name) if name in self.parts else item.get(name)))
+                is_attribute = name not in self.parts or (kind and name not in parts)
+                row.append(sql_value(item.get(name) if is_attribute else parts.get(name)))
         return row
 
 

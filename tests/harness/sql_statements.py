@@ -128,8 +128,7 @@ class Maker:
             for kind in table.kinds if source.mapped else []:
                 parts = [parts_of(pieces) for pieces in kind.formats]
                 used = [name for name in parts[0] if name in source.columns.parts]
-                others = [parts_of(other.formats[0]) for other in table.kinds
-                          if set(used) <= set(sum(map(parts_of, other.formats), []))]  # fmt: skip
+                others = [parts_of(other.formats[0]) for other in table.kinds if table.may_have(other, used)]
                 if used and len(used) == len(parts[0]) and all(set(other) <= set(used) for other in others):
                     found.append((used, [name for name in (parts[1:] or [[]])[0] if name in source.columns.parts]))
         for each in [index] if index else table.indexes + table.local:

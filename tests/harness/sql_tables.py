@@ -126,6 +126,7 @@ class Table:
         self.types = dict(zip(self.keys, kinds))
         self.kinds = self.random_kinds() if mapped else []
         self.index_formats = {}
+        self.attributes = {}  # by part: the kinds with an attribute of its name; the map's, which may be empty
         self.indexes, self.local = [], []
         for at in range(rng.choice([0, 1, 1, 2])):
             self.add_index(f"ix{at}")
@@ -153,6 +154,11 @@ class Table:
             sort = random_format(rng, rng.sample(others, rng.choice([0, 1, 2, 2, 3])), self.separator, prefixes[at])
             found.append(Kind(f"kind{at}", [partition, sort][: len(self.keys)]))
         return found
+
+    def may_have(self, kind, names):
+        """Whether items of the kind may have a value of each name, by what the map states."""
+        parts = set(sum(map(parts_of, kind.formats), []))
+        return all(name in parts or kind.name in self.attributes.get(name, [kind.name]) for name in names)
 
     def declaration(self):
         """The table in a map."""
@@ -182,6 +188,7 @@ class Table:
             **({"indexes": indexes} if indexes else {}),
             **({"types": types} if types else {}),
             "separator": self.separator,
+            **({"attributes": self.attributes} if self.attributes else {}),
             "paths": paths,
         }
 

@@ -27,6 +27,8 @@ class World:
         self.seed, self.folder = seed, folder
         self.boto = load.client(server_url) if server_url else None
         self.tables = sql_tables.random_tables(seed, several=not server_url)
+        for table in self.tables[seed % 2 :]:
+            table.attributes = sql_reference.Columns(table, True).attributes_beside()
         self.map = folder / f"map-{seed}.json"
         self.map.write_text(json.dumps(sql_tables.make_map(self.tables, PREFIX), indent=1), "utf-8")
         self.names = []
