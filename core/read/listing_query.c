@@ -184,17 +184,18 @@ static void listing_query_write_key(const struct key *key, struct buf *out)
         value_write_identity(key->attributes[i].value, out);
 }
 
-/* Notes that the item KEY is listed, and has left its place ORDER. False when memory ran out. */
+/* Notes that the item KEY is listed, if it has left its place ORDER. False when memory ran out. */
 static bool listing_query_note_moved(struct tree_listing *listing, const struct key *key,
                                      struct json item, struct span order)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf now = {0}, identity = {0};
     listing_query_write_order(listing, item, &now);
+    if (!now.failed && span_equal(buf_span(&now), order))
+        return true;
     listing_query_write_key(key, &identity);
-    if (now.failed || identity.failed)
-        return false;
-    return span_equal(buf_span(&now), order) || dict_find(&listing->moved, buf_span(&identity)) ||
-           listing_query_note_text(&listing->moved, buf_span(&identity));
+    return !now.failed && !identity.failed &&
+           (dict_find(&listing->moved, buf_span(&identity)) ||
+            listing_query_note_text(&listing->moved, buf_span(&identity)));
 }
 
 /* Whether the item KEY, which the query returned, has been listed at its former place. */
