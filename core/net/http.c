@@ -67,7 +67,8 @@ struct http {
 struct head {
     struct buf text; /* "Name", NUL, "value", NUL for each header */
     size_t count;
-    bool complete; /* the empty line was received */
+    size_t received; /* bytes, also of interim responses and trailers: libcurl stores them all */
+    bool complete;   /* the empty line was received */
 };
 
 struct transfer {
@@ -188,9 +189,9 @@ static size_t http_on_header(char *data, size_t unit, size_t count, void *arg)
     size_t size = unit * count;
     loop_remove_timer(transfer->patience);
     transfer->patience = NULL;
+    transfer->head.received += size;
     http_add_head_line(&transfer->head, span_of(data, size));
-    transfer->too_large = transfer->head.text.size > MAX_HEAD;
-    return transfer->too_large || transfer->head.text.failed ? 0 : size;
+    return transfer->head.received > MAX_HEAD || transfer->head.text.failed ? 0 : size;
 }
 
 static size_t http_on_body(char *data, size_t unit, size_t count, void *arg)
@@ -474,7 +475,7 @@ static void http_finish(struct transfer *transfer, CURLcode code)
         transfer->http->suspect_ms = transfer->sent_ms;
     if (transfer->head.text.failed || transfer->body.failed) {
         error_no_memory(&err);
-    } else if (transfer->head.text.size > MAX_HEAD || http_exceeds_libcurl(transfer, code)) {
+    } else if (transfer->head.received > MAX_HEAD || http_exceeds_libcurl(transfer, code)) {
         failure_report_large_head(transfer->url, MAX_HEAD, &err);
     } else if (transfer->too_large) {
         failure_report_too_large(transfer->url, transfer->max_body, &err);

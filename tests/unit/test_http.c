@@ -744,6 +744,27 @@ static void a_header_too_large(void)
     }
 }
 
+/* libcurl stores the headers of interim responses and the trailers, too. */
+static void headers_beside_the_head_too_large(void)
+{
+    static const struct {
+        const char *before, *each;
+    } rows[] = {
+        {"", "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload; as=style\r\n\r\n"},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n",
+         "X-Trailer: something that is not short at all\r\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEAN_UP(call_clean_up) struct call call = {0};
+        CLEAN_UP(buf_clean_up) struct buf head = {0};
+        buf_add_text(&head, rows[i].before);
+        for (int k = 0; k < 2000; k++)
+            buf_add_text(&head, rows[i].each);
+        play((struct script){.answer = buf_span(&head), .batch = 1}, NULL, &call);
+        check_failed(&call, ERROR_BAD_ANSWER, "the headers of the response of 127.0.0.1:");
+    }
+}
+
 static void nobody_listens(void)
 {
     CLEAN_UP(call_clean_up) struct call call = {0};
@@ -1269,6 +1290,7 @@ static const struct check_test tests[] = {
     {"answers too large", answers_too_large},
     {"headers too large", headers_too_large},
     {"a header too large", a_header_too_large},
+    {"headers beside the head too large", headers_beside_the_head_too_large},
     {"nobody listens", nobody_listens},
     {"nobody listens where the proxy should", nobody_listens_where_the_proxy_should},
     {"names that do not resolve", names_that_do_not_resolve},
