@@ -196,7 +196,8 @@ static bool database_check_header(struct database *database, struct error *err)
         file->pMethods->xRead(file, header, sizeof header, 0);
         file->pMethods->xFileSize(file, &size);
     }
-    bool has_log = stat(sqlite3_filename_wal(name), &status) == 0 && status.st_size > 0;
+    bool has_log = stat(sqlite3_filename_wal(name), &status) == 0 &&
+                   (status.st_size > 0 || !S_ISREG(status.st_mode));
     if (has_log || header[WRITE_VERSION_AT] == WAL || header[READ_VERSION_AT] == WAL)
         return error_set(err, ERROR_BAD_ANSWER,
                          "%s is in SQLite's WAL mode, in which a reader would create files beside "

@@ -79,13 +79,17 @@ def wal_beside_it(stranger):
     (stranger.folder / "x.ddb-wal").write_bytes(b"\x37\x7f\x06\x82" + bytes(28))
 
 
+def pipe_as_log(stranger):
+    os.mkfifo(stranger.folder / "x.ddb-wal")
+
+
 REPAIR = "its writer was killed and left a journal beside it; roll the change back: ddbfs import --repair x.ddb"
 WAL = "x.ddb is in SQLite's WAL mode"
 
 
 @rows("strange, why", [
     (super_journal, REPAIR), (hot_journal, REPAIR), (short_journal, REPAIR), (pipe_as_journal, REPAIR),
-    (link_as_journal, REPAIR), (wal_mode, WAL), (wal_beside_it, WAL),
+    (link_as_journal, REPAIR), (wal_mode, WAL), (wal_beside_it, WAL), (pipe_as_log, WAL),
 ])  # fmt: skip
 def test_a_read_changes_nothing(importer, strange, why):
     stranger = Stranger(importer, strange)
