@@ -45,18 +45,18 @@ static const struct map *stored_map_parse(const char *file, enum database_mode m
                : NULL;
 }
 
-const struct map *stored_map_load(const char *file, const char *folder, struct findings *findings,
-                                  struct error *err)
+const struct map *stored_map_load(const char *file, const struct map_origin *origin,
+                                  struct findings *findings, struct error *err)
 {
-    return stored_map_is_database(file, DATABASE_READ)
+    return origin->is_stored || stored_map_is_database(file, DATABASE_READ)
                ? stored_map_parse(file, DATABASE_READ, findings, err)
-               : map_load(file, folder, findings, err);
+               : map_load(file, origin->folder, findings, err);
 }
 
 /* The loop does not wait for a writer. */
-const struct map *stored_map_load_again(const char *file, struct error *err)
+const struct map *stored_map_load_again(const char *file, bool is_stored, struct error *err)
 {
-    return stored_map_is_database(file, DATABASE_READ_NOW)
+    return is_stored || stored_map_is_database(file, DATABASE_READ_NOW)
                ? stored_map_parse(file, DATABASE_READ_NOW, NULL, err)
                : map_load_again(file, err);
 }

@@ -48,6 +48,15 @@ static const char *app_mapped_snapshot(const struct options *options)
     return variable && stored_map_is_in(variable) ? variable : NULL;
 }
 
+bool app_map_is_of_snapshot(const struct options *options, const char *file)
+{
+    const char *variable = options_snapshot_variable(options);
+    bool is_one = variable && strcmp(file, variable) == 0;
+    for (unsigned i = 0; i < options->snapshot_count; i++)
+        is_one = is_one || strcmp(file, options->snapshots[i]) == 0;
+    return is_one && !options->map;
+}
+
 bool app_look_for_map(const struct options *options, struct buf *out)
 {
     if (options->no_map)
@@ -147,11 +156,13 @@ bool app_init(struct app *app, const struct options *options, const char *map_fi
 {
     CLEAN_UP(findings_clean_up) struct findings findings = {0};
     struct error why;
-    const struct map_origin origin = {options->map_folder, options->map_is_stored};
     bool is_read = options->map_text && options->map && strcmp(map_file, options->map) == 0;
+    const struct map_origin origin = {options->map_folder,
+                                      is_read ? options->map_is_stored
+                                              : app_map_is_of_snapshot(options, map_file)};
     const struct map *map =
         is_read ? map_parse_of(map_file, &origin, span_text(options->map_text), &findings, &why)
-                : stored_map_load(map_file, options->map_folder, &findings, &why);
+                : stored_map_load(map_file, &origin, &findings, &why);
     bool ok = app_start(app, options, map, cache_bytes);
     if (!map)
         app_report_map(app, map_file, &findings, &why, FINDINGS_SHOWN);

@@ -58,6 +58,8 @@ void app_show_progress(struct app *app);
 bool app_find_map(const struct options *options, struct buf *out);
 /* The same without a message; OUT is empty if no map is found. */
 bool app_look_for_map(const struct options *options, struct buf *out);
+/* Whether app_look_for_map has found the map FILE in a snapshot of OPTIONS. */
+bool app_map_is_of_snapshot(const struct options *options, const char *file);
 
 /* All messages are lines on standard error, after everything that was printed before. With --json
  * each is an object. */

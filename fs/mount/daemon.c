@@ -81,9 +81,10 @@ static const struct map *daemon_load_map_again(const struct app *app, struct err
 {
     CLEAN_UP(buf_clean_up) struct buf found = {0};
     if (!map_is_none(app->map))
-        return stored_map_load_again(app->map->file, err);
+        return stored_map_load_again(app->map->file, app->map->is_stored, err);
     if (app_look_for_map(app->options, &found))
-        return stored_map_load_again(buf_text(&found), err);
+        return stored_map_load_again(buf_text(&found),
+                                     app_map_is_of_snapshot(app->options, buf_text(&found)), err);
     return map_ref(app->map);
 }
 

@@ -305,6 +305,18 @@ def test_a_stored_map_chooses_no_server_of_the_present(ddbfs, strange, proxy, mo
     assert ddbfs("cat", live / f"prod/{SETTINGS}", env={"DDBFS_MAP": None}).stderr == STRANGE
 
 
+def test_a_map_file_in_the_place_of_a_stored_map_is_not_read(mount, strange, tmp_path):
+    """The owner of a snapshot may replace it: a map of its own would choose a server and a program."""
+    past = mount("--snapshot", strange, env=NOWHERE)
+    with sqlite3.connect(strange) as database:
+        ((stored,),) = database.execute("SELECT value FROM about WHERE name = 'map'")
+    (tmp_path / "other").write_text(stored)
+    os.replace(tmp_path / "other", strange)
+    past.signal(signal.SIGHUP)
+    mounts.wait_until(lambda: "the map can't be read again" in past.log(), "the refusal")
+    assert json.loads((past / ".ddbfs/mount.json").read_text())["map_is_stored"]
+
+
 def test_a_stored_map_is_that_of_its_snapshot_without_a_warning(ddbfs, strange):
     read = ddbfs("--snapshot", strange, "cat", f"/prod/{SETTINGS}", env={**NOWHERE, "DDBFS_MAP": None})
     assert b'"growth"' in read.stdout and read.stderr == ""
