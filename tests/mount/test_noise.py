@@ -96,10 +96,15 @@ def test_a_probe_is_answered_here(listed, name):
 
 
 def test_a_record_with_such_a_name_is_read_when_it_is_written_escaped(mount, branch):
+    """A command probes nothing: there it also opens as it is."""
     branch.put_settings(".hidden", text="here")
     m = mount()
-    assert not (m / branch.name / "shops/.hidden/SETTINGS").exists() and m.counts() == {}
-    assert (m / branch.name / "shops/%2Ehidden/SETTINGS").exists()
+    plain, escaped = (m / branch.name / "shops" / name / "SETTINGS" for name in (".hidden", "%2Ehidden"))
+    assert not plain.exists() and m.counts() == {}
+    assert escaped.exists()
+    for folder, path in (("/", plain), (m / branch.name, "./shops/.hidden/SETTINGS")):
+        assert m.ddbfs("cat", path, cwd=folder, env={"DDBFS_MAP": None}).stdout == escaped.read_bytes()
+    assert not plain.exists()
 
 
 def test_ls_la_looks_up_nothing_more(listed):
