@@ -273,7 +273,7 @@ def test_a_clock_that_is_wrong_is_not_seen(mounted):
 
 
 @pytest.mark.parametrize("each, options, number, words", [
-    (0, ("--timeout", "0.4"), errno.ETIMEDOUT, "brought nothing"),
+    (0, ("--timeout", "1"), errno.ETIMEDOUT, "brought nothing"),
     (50, ("--max-entries", "300"), errno.EFBIG, "more than 300 items"),
 ])  # fmt: skip
 def test_pages_that_never_end_end_a_reader(mount, each, options, number, words):
