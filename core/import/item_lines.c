@@ -84,6 +84,8 @@ static bool item_lines_fill(struct item_lines *lines, struct error *err)
 /* Moves behind SIZE bytes. */
 static void item_lines_use(struct item_lines *lines, size_t size)
 {
+    if (size == 0) /* there may be no bytes at all */
+        return;
     struct span used = span_of(lines->bytes.data + lines->at, size);
     for (const char *end; used.size > 0 && (end = memchr(used.data, '\n', used.size));
          used = span_from(used, (size_t)(end - used.data) + 1))

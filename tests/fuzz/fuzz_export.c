@@ -42,19 +42,19 @@ static void remove_folder(void)
     rmdir(own_folder);
 }
 
-/* A folder of this process alone, which is the working directory from now on. */
-static void enter_folder(void)
+/* A folder of this process alone, which ends with it. */
+static void make_folder(void)
 {
     static bool is_there;
     if (!is_there)
-        require(mkdtemp(own_folder) && chdir(own_folder) == 0 && atexit(remove_folder) == 0);
+        require(mkdtemp(own_folder) && atexit(remove_folder) == 0);
     is_there = true;
 }
 
 static size_t count_files(void)
 {
     size_t count = 0;
-    DIR *stream = opendir(".");
+    DIR *stream = opendir(own_folder);
     require(stream != NULL);
     while (readdir(stream))
         count++;
@@ -141,7 +141,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct import_source sources[FOLDERS] = {0};
     struct import_progress progress = {0};
     struct error err = {0};
-    enter_folder();
+    CLEAN_UP(buf_clean_up) struct buf file = {0};
+    make_folder();
+    buf_printf(&file, "%s/x.ddb", own_folder);
     split_files(span_of((const char *)data, size), &arena, folders);
     for (size_t i = 0; i < FOLDERS; i++) {
         fill_checksums(&folders[i]);
@@ -149,17 +151,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                            folders[i].count);
         sources[i].folder = &folders[i].folder.base;
     }
-    const struct import_options options = {.file = "x.ddb",
+    const struct import_options options = {.file = buf_text(&file),
                                            .sources = sources,
                                            .source_count = folders[1].count ? 2 : 1,
                                            .describe = describe,
                                            .proceed = proceed,
                                            .progress = &progress};
     if (snapshot_import(&options, &result, &err)) {
-        const struct snapshot_check_options check = {"x.ddb", fail_on_fault, NULL};
+        const struct snapshot_check_options check = {buf_text(&file), fail_on_fault, NULL};
         require(err.kind == ERROR_NONE && count_files() == 1);
         require(snapshot_check(&check, &err));
-        unlink("x.ddb");
+        unlink(buf_text(&file));
     } else {
         require(err.kind != ERROR_NONE && err.kind != ERROR_NO_MEMORY && err.text[0]);
     }

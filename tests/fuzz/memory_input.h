@@ -8,7 +8,8 @@
 /* A stream that comes in pieces of PIECE bytes. */
 struct input *memory_input_new(struct span content, size_t piece);
 
-/* A folder of COUNT files. It is not to be closed. To open a name that leads out of it is a crash. */
+/* A folder of COUNT files. It is not to be closed. To open a name that leads out of it is a crash.
+ */
 struct memory_folder {
     struct input_folder base;
     const char *const *names;
