@@ -5,7 +5,7 @@
 # sh tests/run.sh --quick [FOLDER|FILE...] [-k WORD]   while you work: one build with gcc, its unit
 #     tests, and the named tests, such as tests/cli, against dynoxide only
 # sh tests/run.sh --long [...]   everything: also the tests marked "long", each test against both
-#     servers, clang-tidy of every file, and the unit tests of a second compiler
+#     servers, clang-tidy of every file, the unit tests of a second compiler, and a minute of each fuzz target
 set -u
 
 cd "$(dirname "$0")/.." || exit 2
@@ -32,7 +32,7 @@ TEST_NEEDS="python3-pytest python3-pytest-xdist python3-boto3 python3-jsonschema
 # program relocates: without that, a start takes a quarter less.
 SANITIZED="-Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1
     -Ddebug=true -Dc_args=-fno-pie -Dc_link_args=-no-pie"
-# A second compiler's warnings, and the fuzz targets on their seeds.
+# A second compiler's warnings, its check of pointers, and the fuzz targets on their seeds.
 SMOKE="-Dwerror=true -Dfuzz=true -Doptimization=0 -Ddebug=false"
 RELEASE="-Dbuildtype=release -Dwerror=true -Dtests=false"
 
@@ -88,6 +88,7 @@ aside() {
     step build-clang build build-clang clang $CLANG && step units-clang units build-clang $CLANG_UNITS
     # shellcheck disable=SC2086
     step clang-tidy python3 tests/tidy.py $TIDY build-clang
+    [ -z "$FUZZ_S" ] || step fuzz sh tests/fuzz/run "$FUZZ_S"
 }
 
 programs() {
@@ -138,7 +139,7 @@ export DDBFS DDBFS_RELEASE DDBFS_RELEASE_DONE DDBFS_RENDER DDBFS_TEST_DATA PYTHO
 
 BEGIN=$(now)
 MUST_FAIL=
-CLANG=$SMOKE CLANG_UNITS="--suite fuzz" TIDY='' PROGRAMS_S=3000
+CLANG=$SMOKE CLANG_UNITS="--suite fuzz --suite pointers" TIDY='' PROGRAMS_S=3000 FUZZ_S=
 rm -rf "$STEPS"
 mkdir -p "$STEPS"
 
@@ -149,7 +150,7 @@ case ${1:-} in
     ;;
 --long)
     shift
-    CLANG="$SANITIZED -Dfuzz=true" CLANG_UNITS='' TIDY=--all PROGRAMS_S=14400
+    CLANG="$SANITIZED -Dfuzz=true" CLANG_UNITS='' TIDY=--all PROGRAMS_S=14400 FUZZ_S=60
     DDBFS_LONG=1
     export DDBFS_LONG
     ;;

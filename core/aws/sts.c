@@ -107,8 +107,9 @@ bool sts_read_role(const struct document *response, const char *arn, bool by_web
      */
     buf_printf(&path, "%s.Credentials.Expiration", result);
     if (document_number(response, buf_text(&path), &seconds))
-        expires = (struct instant){.ms = seconds * 1000,
-                                   .known = seconds > 0 && seconds < INT64_MAX / 1000};
+        expires = seconds > 0 && seconds < INT64_MAX / 1000
+                      ? (struct instant){.ms = seconds * 1000, .known = true}
+                      : (struct instant){0};
     else
         expires = instant_parse(span_text(document_text(response, buf_text(&path))));
     const char *id = sts_find_word(response, result, "Credentials.AccessKeyId");

@@ -59,10 +59,11 @@ static inline bool span_ends(struct span a, struct span suffix)
                                                                 suffix.data, suffix.size) == 0);
 }
 
-/* The bytes from FROM on; FROM is at most the size. */
+/* The bytes from FROM on; FROM is at most the size. The data of an empty span may be NULL, and NULL
+ * is returned then. */
 static inline struct span span_from(struct span a, size_t from)
 {
-    return (struct span){a.data + from, a.size - from};
+    return from > 0 ? (struct span){a.data + from, a.size - from} : a;
 }
 
 #endif

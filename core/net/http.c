@@ -448,12 +448,17 @@ static bool http_is_authentic(const struct transfer *transfer)
            (inet_pton(AF_INET6, ip, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6));
 }
 
-static void http_end_with_response(struct transfer *transfer, struct http_header *headers)
+static int http_status(const struct transfer *transfer)
 {
     long status = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    return (int)status;
+}
+
+static void http_end_with_response(struct transfer *transfer, struct http_header *headers)
+{
     struct http_response response = {
-        .status = (int)status,
+        .status = http_status(transfer),
         .headers = headers,
         .header_count = transfer->head.count,
         .body = buf_span(&transfer->body),
@@ -487,6 +492,8 @@ static void http_finish(struct transfer *transfer, CURLcode code)
     } else if (code != CURLE_OK || !transfer->head.complete) {
         /* libcurl accepts a response that ends among its headers. */
         http_fail(transfer, code, &err);
+    } else if (http_status(transfer) < 100) { /* libcurl accepts "HTTP/20" */
+        http_fail(transfer, CURLE_WEIRD_SERVER_REPLY, &err);
     } else {
         headers = http_list_headers(&transfer->head);
         error_no_memory(&err);

@@ -156,7 +156,7 @@ void listing_deliver(struct tree_listing *listing, size_t from, size_t count)
     }
     if (ends)
         listing_log_unmatched(listing);
-    listing->fn(listing->arg, listing->entries.items + from, count, !ends, NULL);
+    listing->fn(listing->arg, count > 0 ? listing->entries.items + from : NULL, count, !ends, NULL);
 }
 
 static void listing_deliver_all(struct tree_listing *listing)

@@ -34,6 +34,7 @@ static struct read *read_for(enum dynamo_op op)
                                            [DYNAMO_BATCH_GET_ITEM] = READ_ITEMS,
                                            [DYNAMO_QUERY] = READ_QUERY,
                                            [DYNAMO_SCAN] = READ_SCAN,
+                                           [DYNAMO_SEARCH_VECTORS] = READ_SIMILAR,
                                            [DYNAMO_DESCRIBE_TABLE] = READ_TABLE,
                                            [DYNAMO_LIST_TABLES] = READ_TABLES,
                                            [DYNAMO_DESCRIBE_TIME_TO_LIVE] = READ_EXPIRY,
@@ -50,12 +51,17 @@ static struct read *read_for(enum dynamo_op op)
     struct value text = {.type = VALUE_S, .bytes = SPAN_LITERAL("a")};
     struct key key = {.attributes = {{SPAN_LITERAL("pk"), text}}, .count = 1};
     struct cond cond = {.attribute = SPAN_LITERAL("pk"), .op = COND_EQ, .value = text};
-    struct read *read = read_new(kinds[op], "jobs", NULL);
+    bool of_index = kinds[op] == READ_SIMILAR;
+    struct read *read = read_new(kinds[op], "jobs", of_index ? "near" : NULL);
     require(read);
     if (kinds[op] == READ_ITEMS)
         read_add_key(read, &key);
-    if (kinds[op] == READ_QUERY)
+    if (kinds[op] == READ_QUERY || kinds[op] == READ_SIMILAR)
         read_add_where(read, &cond);
+    if (kinds[op] == READ_SIMILAR) {
+        read_set_vector(read, SPAN_LITERAL("embedding"), SPAN_LITERAL("[{\"N\":\"1\"}]"));
+        read->limit = 2;
+    }
     if (dynamo_op_is_of_streams(op))
         read_set_stream(read, &stream);
     if (kinds[op] == READ_TOGETHER)

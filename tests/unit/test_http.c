@@ -813,11 +813,13 @@ static void names_that_do_not_resolve(void)
 
 static void servers_that_do_not_speak_http(void)
 {
-    CLEAN_UP(call_clean_up) struct call closing = {0}, weird = {0};
+    CLEAN_UP(call_clean_up) struct call closing = {0}, weird = {0}, without_status = {0};
     play(ANSWER_AND_CLOSE("SSH-2.0-Something\r\n"), NULL, &closing);
     check_failed(&closing, ERROR_TLS, "does not speak HTTP");
     play(ANSWER_AND_CLOSE("HTTP/7.x what\r\n\r\n"), NULL, &weird);
     check_failed(&weird, ERROR_TLS, "does not speak HTTP");
+    play(ANSWER_AND_CLOSE("HTTP/20 what\r\n\r\n"), NULL, &without_status);
+    check_failed(&without_status, ERROR_TLS, "does not speak HTTP");
 }
 
 /* TLS, by an authority of the test's own: a system may have none. */
