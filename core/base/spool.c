@@ -10,12 +10,18 @@
 #include "core/base/buf.h"
 #include "core/base/quantity.h"
 
+struct spool_limit {
+    unsigned references;
+    uint64_t most, used;
+};
+
 struct spool {
     unsigned references;
     int fd;
     uint64_t size;
-    const char *folder;    /* points behind the struct */
-    struct digest *digest; /* of the bytes so far; NULL once it is in SUM */
+    struct spool_limit *limit; /* holds a reference; or NULL */
+    const char *folder;        /* points behind the struct */
+    struct digest *digest;     /* of the bytes so far; NULL once it is in SUM */
     uint8_t sum[DIGEST_SIZE];
 };
 
@@ -61,7 +67,26 @@ static int spool_open(const char *folder)
     return fd;
 }
 
-struct spool *spool_new(const char *folder, struct error *err)
+struct spool_limit *spool_limit_new(uint64_t most)
+{
+    struct spool_limit *limit = malloc(sizeof *limit);
+    if (limit)
+        *limit = (struct spool_limit){.references = 1, .most = most};
+    return limit;
+}
+
+uint64_t spool_limit_most(const struct spool_limit *limit)
+{
+    return limit->most;
+}
+
+void spool_limit_unref(struct spool_limit *limit)
+{
+    if (limit && --limit->references == 0)
+        free(limit);
+}
+
+struct spool *spool_new(const char *folder, struct spool_limit *limit, struct error *err)
 {
     size_t folder_size = strlen(folder) + 1;
     struct spool *spool = calloc(1, sizeof *spool + folder_size);
@@ -72,7 +97,10 @@ struct spool *spool_new(const char *folder, struct error *err)
         error_no_memory(err);
         return NULL;
     }
-    *spool = (struct spool){.references = 1, .digest = digest, .fd = spool_open(folder)};
+    *spool =
+        (struct spool){.references = 1, .digest = digest, .fd = spool_open(folder), .limit = limit};
+    if (limit)
+        limit->references++;
     spool->folder = memcpy((char *)(spool + 1), folder, folder_size);
     if (spool->fd >= 0)
         return spool;
@@ -94,11 +122,27 @@ void spool_unref(struct spool *spool)
     if (spool->fd >= 0)
         close(spool->fd);
     digest_free(spool->digest);
+    if (spool->limit)
+        spool->limit->used -= spool->size;
+    spool_limit_unref(spool->limit);
     free(spool);
+}
+
+static bool spool_refuse_limit(const struct spool *spool, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf most = {0};
+    size_write(spool->limit->most, &most);
+    return error_set(
+        err, ERROR_NO_SPACE,
+        "the temporary files in %s would be larger than %s together; close other large "
+        "files, wait for the end of their ttl, or raise the limit: --spool-size",
+        spool->folder, buf_text(&most));
 }
 
 bool spool_add(struct spool *spool, struct span bytes, struct error *err)
 {
+    if (spool->limit && bytes.size > spool->limit->most - spool->limit->used)
+        return spool_refuse_limit(spool, err);
     if (!digest_add(spool->digest, bytes))
         return error_no_memory(err);
     while (bytes.size > 0) {
@@ -109,6 +153,8 @@ bool spool_add(struct spool *spool, struct span bytes, struct error *err)
             return spool_refuse(spool->folder, spool->size, written < 0 ? errno : ENOSPC, err);
         bytes = span_from(bytes, (size_t)written);
         spool->size += (uint64_t)written;
+        if (spool->limit)
+            spool->limit->used += (uint64_t)written;
     }
     return true;
 }

@@ -12,8 +12,14 @@
 
 struct spool;
 
-/* An empty one, in FOLDER. NULL with ERR filled. */
-struct spool *spool_new(const char *folder, struct error *err);
+/* The most bytes that several spools have together, also those that are written. */
+struct spool_limit;
+struct spool_limit *spool_limit_new(uint64_t most); /* NULL without memory */
+uint64_t spool_limit_most(const struct spool_limit *limit);
+void spool_limit_unref(struct spool_limit *limit); /* NULL is fine; spools hold references */
+
+/* An empty one, in FOLDER. LIMIT may be NULL: none. NULL with ERR filled. */
+struct spool *spool_new(const char *folder, struct spool_limit *limit, struct error *err);
 struct spool *spool_ref(struct spool *spool);
 void spool_unref(struct spool *spool); /* NULL is fine */
 

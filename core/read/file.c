@@ -639,7 +639,7 @@ enum { SPOOLED_FROM = 4 << 20 };
 /* Moves BYTES to a temporary file. */
 static bool file_begin_spool(struct tree_call *call, struct error *err)
 {
-    call->spool = spool_new(call->tree->spool, err);
+    call->spool = spool_new(call->tree->spool, call->tree->spool_limit, err);
     if (!call->spool || !spool_add(call->spool, buf_span(&call->bytes), err))
         return false;
     buf_clean_up_secret(&call->bytes);

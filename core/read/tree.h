@@ -70,10 +70,11 @@ struct tree {
     size_t table_width;    /* cells of a line of LIST@table, if the path names no columns */
     size_t snapshot_bytes; /* the largest file of a listing that is held in memory as a whole */
     const char *spool;     /* the folder for larger ones; NULL: these are refused */
-    int64_t stale_ms;      /* how much older than its ttl an item may be in an outage */
-    struct payer *payer;   /* borrowed; may be NULL. A request under way keeps its own payer. */
-    size_t part_items;     /* of a page, that are processed at once; 0: all */
-    bool page_by_page;     /* no page of a listing is requested before it is wanted */
+    struct spool_limit *spool_limit; /* of these together; borrowed; NULL: none */
+    int64_t stale_ms;                /* how much older than its ttl an item may be in an outage */
+    struct payer *payer; /* borrowed; may be NULL. A request under way keeps its own payer. */
+    size_t part_items;   /* of a page, that are processed at once; 0: all */
+    bool page_by_page;   /* no page of a listing is requested before it is wanted */
 };
 
 /* A file's content, borrowed for the time of the callback. */

@@ -145,6 +145,11 @@ static bool option_set_cache_size(struct options *options, const char *value)
     return option_parse_bytes(value, &options->cache_bytes) && options->cache_bytes >= 1 << 20;
 }
 
+static bool option_set_spool_size(struct options *options, const char *value)
+{
+    return option_parse_bytes(value, &options->spool_bytes) && options->spool_bytes >= 1 << 20;
+}
+
 /* The fewest bytes are those of one search. */
 static bool option_set_max_search_bytes(struct options *options, const char *value)
 {
@@ -554,6 +559,12 @@ const struct option option_table[] = {
      TEXT(spool),
      .commands = "mount",
      .help = "a folder for files of listings too large for memory; no: they fail with EFBIG"},
+    {.name = "spool-size",
+     .argument = "BYTES",
+     .takes = "1M or more, with or without K, M or G",
+     .set = option_set_spool_size,
+     .commands = "mount",
+     .help = "the disk space of these files together; default 8G, or half of the free space"},
     {.name = "max-entries",
      .argument = "N",
      NUMBER(max_entries, 100000000),

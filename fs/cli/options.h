@@ -94,6 +94,7 @@ struct options {
     const char *ledger;           /* of `mount`: a file; NULL: none */
     const char *record;           /* a recording to write; NULL: none */
     const char *spool;            /* of `mount`: a folder, or "no"; NULL: the default */
+    uint64_t spool_bytes;         /* of `mount`: all files there; 0: the default */
     const char *from;             /* of `map`: a model to import */
     const char *onto;             /* of `import`: a snapshot to extend; NULL: a new one */
     const char *repair;           /* of `import`: a snapshot to repair; NULL: none */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/quantity.h"
+#include "core/base/spool.h"
 #include "core/sources.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/ledger.h"
@@ -98,6 +99,9 @@ void metrics_read_counters(const struct mount *mount, struct counter out[COUNTER
          "Files of listings whose bytes are in a temporary file."},
         {"spooled_bytes", COUNTER_GAUGE, "bytes", (double)nodes.spooled_bytes,
          "Disk space of these."},
+        {"spooled_most_bytes", COUNTER_GAUGE, "bytes",
+         (double)spool_limit_most(mount->app->tree.spool_limit),
+         "The limit of that, --spool-size."},
         {"listing_bytes", COUNTER_GAUGE, "bytes", (double)memory[BUDGET_LISTINGS],
          "Memory of listings."},
         {"node_bytes", COUNTER_GAUGE, "bytes", (double)memory[BUDGET_NODES], "Memory of inodes."},

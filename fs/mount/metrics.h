@@ -17,7 +17,7 @@ struct counter {
     const char *help; /* one line */
 };
 
-enum { COUNTERS = 44 };
+enum { COUNTERS = 45 };
 
 void metrics_read_counters(const struct mount *mount, struct counter out[COUNTERS]);
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "core/base/spool.h"
 #include "fs/mount/journal.h"
@@ -11,6 +12,7 @@
 #include "fs/mount/start.h"
 
 enum { ROUND_MS = 5 * 1000 };
+#define SPOOLED_MOST_BYTES ((uint64_t)8 << 30) /* unless --spool-size states another limit */
 
 struct spooled_file {
     struct list_node list_node;
@@ -20,9 +22,10 @@ struct spooled_file {
 };
 
 struct spooled {
-    struct mount *mount; /* borrowed */
-    char *folder;        /* owned; NULL: none */
-    struct list files;   /* of struct spooled_file, owned: also of inodes that are gone since */
+    struct mount *mount;       /* borrowed */
+    char *folder;              /* owned; NULL: none */
+    struct spool_limit *limit; /* owned */
+    struct list files; /* of struct spooled_file, owned: also of inodes that are gone since */
     struct loop_timer *timer;
 };
 
@@ -31,7 +34,7 @@ static bool spooled_try_folder(struct spooled *spooled, const char *folder, stru
     char *path = start_absolute_path(folder);
     if (!path)
         return error_no_memory(err);
-    struct spool *trial = spool_new(path, err);
+    struct spool *trial = spool_new(path, NULL, err);
     spool_unref(trial);
     if (trial)
         spooled->folder = path;
@@ -51,6 +54,16 @@ static void spooled_find_folder(struct spooled *spooled)
                  "files of listings are limited to a quarter of --cache-size: %s", why.text);
 }
 
+/* The smaller of 8 GB and half of the free space. */
+static uint64_t spooled_default_bytes(const char *folder)
+{
+    struct statvfs disk;
+    uint64_t half = UINT64_MAX;
+    if (folder && statvfs(folder, &disk) == 0)
+        half = (uint64_t)disk.f_bavail * disk.f_frsize / 2;
+    return half < SPOOLED_MOST_BYTES ? half : SPOOLED_MOST_BYTES;
+}
+
 struct spooled *spooled_new(struct mount *mount, const char *wanted, struct error *err)
 {
     struct spooled *spooled = calloc(1, sizeof *spooled);
@@ -66,7 +79,16 @@ struct spooled *spooled_new(struct mount *mount, const char *wanted, struct erro
         free(spooled);
         return NULL;
     }
+    uint64_t most = mount->app->options->spool_bytes;
+    spooled->limit = spool_limit_new(most ? most : spooled_default_bytes(spooled->folder));
+    if (!spooled->limit) {
+        error_no_memory(err);
+        free(spooled->folder);
+        free(spooled);
+        return NULL;
+    }
     mount->app->tree.spool = spooled->folder;
+    mount->app->tree.spool_limit = spooled->limit;
     return spooled;
 }
 
@@ -84,6 +106,8 @@ void spooled_destroy(struct spooled *spooled)
     while (!list_is_empty(&spooled->files))
         spooled_drop(LIST_FIRST(&spooled->files, struct spooled_file, list_node));
     spooled->mount->app->tree.spool = NULL;
+    spooled->mount->app->tree.spool_limit = NULL;
+    spool_limit_unref(spooled->limit);
     free(spooled->folder);
     free(spooled);
 }

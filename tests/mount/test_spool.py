@@ -60,6 +60,17 @@ def test_its_bytes_are_on_disk_without_a_name_and_not_in_memory(mount, large, tm
     assert "ddbfs_spooled_bytes" in m.metrics()
 
 
+def test_all_together_take_no_more_than_the_limit(mount, large, tmp_path):
+    path, _ = large
+    m = spooling(mount, tmp_path / "spool", "--spool-size", "6M")
+    size = (m / f"{path}@jsonl").stat().st_size
+    assert refused(m / f"{path}@csv:sk,note") == errno.ENOSPC
+    told = m.errors()
+    assert "would be larger than 6 MB together" in told and "raise the limit: --spool-size" in told
+    stats = m.stats()
+    assert stats["spooled_bytes"] == size and stats["spooled_most_bytes"] == 6 << 20
+
+
 def test_a_large_cache_does_not_keep_it_in_memory(mount, large):
     """A quarter of the default is 64 MB."""
     m = mount()

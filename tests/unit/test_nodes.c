@@ -98,7 +98,7 @@ static void the_same_bytes_on_disk_are_the_same_inode(void)
     open_scene(&scene);
     struct spool *spools[2];
     for (size_t i = 0; i < 2; i++) {
-        spools[i] = spool_new("/tmp", &why);
+        spools[i] = spool_new("/tmp", NULL, &why);
         CHECK(spools[i] && spool_add(spools[i], span_text(i ? "other" : "bytes"), &why));
         CHECK(spool_end(spools[i]));
     }

@@ -12,7 +12,7 @@
 static struct spool *made(void)
 {
     struct error err = {0};
-    struct spool *spool = spool_new("/tmp", &err);
+    struct spool *spool = spool_new("/tmp", NULL, &err);
     CHECK(spool && err.kind == ERROR_NONE);
     return spool;
 }
@@ -52,10 +52,29 @@ static void the_last_reference_frees_it(void)
     spool_unref(NULL);
 }
 
+static void a_limit_is_shared_and_given_back(void)
+{
+    struct error err = {0};
+    struct spool_limit *limit = spool_limit_new(10);
+    CHECK(limit && spool_limit_most(limit) == 10);
+    struct spool *a = spool_new("/tmp", limit, &err), *b = spool_new("/tmp", limit, &err);
+    CHECK(a && b && spool_add(a, SPAN_LITERAL("123456"), &err));
+    CHECK(spool_add(b, SPAN_LITERAL("1234"), &err) && !spool_add(b, SPAN_LITERAL("5"), &err));
+    CHECK_INT(err.kind, ERROR_NO_SPACE);
+    CHECK_HAS(err.text, "the temporary files in /tmp would be larger than ");
+    CHECK_HAS(err.text, "raise the limit: --spool-size");
+    spool_unref(a);
+    spool_limit_unref(limit);
+    struct spool *c = spool_ref(b);
+    CHECK(spool_add(c, SPAN_LITERAL("123456"), &err) && !spool_add(c, SPAN_LITERAL("1"), &err));
+    spool_unref(b);
+    spool_unref(c);
+}
+
 static void check_refused(const char *folder, enum error_kind kind, const char *why)
 {
     struct error err = {0};
-    CHECK(!spool_new(folder, &err));
+    CHECK(!spool_new(folder, NULL, &err));
     CHECK_INT(err.kind, kind);
     CHECK(strstr(err.text, folder) && strstr(err.text, why));
 }
@@ -94,6 +113,7 @@ static void a_file_that_may_not_grow_has_a_reason(void)
 }
 
 static const struct check_test tests[] = {
+    {"a limit is shared and given back", a_limit_is_shared_and_given_back},
     {"parts are one file", parts_are_one_file},
     {"the last reference frees it", the_last_reference_frees_it},
     {"a folder that cannot be written has a reason", a_folder_that_cannot_be_written_has_a_reason},
