@@ -189,13 +189,10 @@ static bool database_check_header(struct database *database, struct error *err)
     unsigned char header[HEADER] = {0};
     const char *name = sqlite3_db_filename(database->handle, "main");
     sqlite3_file *file = NULL;
-    sqlite3_int64 size = 0;
     struct stat status;
     sqlite3_file_control(database->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-    if (file && file->pMethods) { /* a shorter file has zeros */
+    if (file && file->pMethods) /* a shorter file has zeros */
         file->pMethods->xRead(file, header, sizeof header, 0);
-        file->pMethods->xFileSize(file, &size);
-    }
     bool has_log = stat(sqlite3_filename_wal(name), &status) == 0 &&
                    (status.st_size > 0 || !S_ISREG(status.st_mode));
     if (has_log || header[WRITE_VERSION_AT] == WAL || header[READ_VERSION_AT] == WAL)
@@ -204,8 +201,11 @@ static bool database_check_header(struct database *database, struct error *err)
                          "it; change the mode of a copy: sqlite3 COPY 'PRAGMA journal_mode=DELETE'",
                          database->file);
     uint32_t page_size = (uint32_t)header[PAGE_SIZE_AT] << 8 | header[PAGE_SIZE_AT + 1];
-    return sqlite3_db_readonly(database->handle, "main") ||
-           rollback_journal_check(sqlite3_filename_journal(name), (uint64_t)size,
+    if (sqlite3_db_readonly(database->handle, "main"))
+        return true;
+    if (stat(name, &status) != 0)
+        return database_refuse_file(database->file, errno, err);
+    return rollback_journal_check(sqlite3_filename_journal(name), &status,
                                   page_size == 1 ? 65536 : page_size, err);
 }
 

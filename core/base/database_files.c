@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Copies of SQLite's own file system, with other functions to open and to remove. */
 static sqlite3_vfs files_read, files_written;
@@ -27,6 +28,13 @@ static int database_files_remove(sqlite3_vfs *vfs, const char *name, int sync_fo
     return SQLITE_IOERR_DELETE;
 }
 
+/* Of root, SQLite gives each journal that it opens to the owner of the database; one that it does
+ * not create, to root. */
+static int database_files_chown(int fd, uid_t owner, gid_t group)
+{
+    return owner == 0 && group == 0 ? 0 : fchown(fd, owner, group);
+}
+
 /* Under the lock. */
 static bool database_files_register(void)
 {
@@ -38,7 +46,9 @@ static bool database_files_register(void)
     files_read.xDelete = database_files_remove;
     files_written.zName = "ddbfs-written";
     files_read.xOpen = files_written.xOpen = database_files_open;
-    if (sqlite3_vfs_register(&files_read, 0) != SQLITE_OK ||
+    if (base->xSetSystemCall(base, "fchown", (sqlite3_syscall_ptr)database_files_chown) !=
+            SQLITE_OK ||
+        sqlite3_vfs_register(&files_read, 0) != SQLITE_OK ||
         sqlite3_vfs_register(&files_written, 0) != SQLITE_OK)
         return false;
     files_base = base;

@@ -70,7 +70,13 @@ static bool rollback_journal_read(const char *journal, struct rollback_journal *
     return ok;
 }
 
-bool rollback_journal_check(const char *journal, uint64_t file_size, uint32_t page_size,
+/* In a folder of several users, as /tmp, another user could overwrite the file by a journal. */
+static bool rollback_journal_is_trusted(uid_t owner, const struct stat *file)
+{
+    return owner == 0 || owner == geteuid() || owner == file->st_uid;
+}
+
+bool rollback_journal_check(const char *journal, const struct stat *file, uint32_t page_size,
                             struct error *err)
 {
     struct rollback_journal found = {0};
@@ -79,6 +85,8 @@ bool rollback_journal_check(const char *journal, uint64_t file_size, uint32_t pa
         return errno == ENOENT || rollback_journal_refuse_open(journal, err);
     if (!S_ISREG(status.st_mode) || status.st_nlink > 1)
         return rollback_journal_refuse(journal, "it is a link, or no regular file", err);
+    if (!rollback_journal_is_trusted(status.st_uid, file))
+        return rollback_journal_refuse(journal, "it is another user's", err);
     if (!rollback_journal_read(journal, &found, err))
         return false;
     if (found.names_another)
@@ -88,6 +96,7 @@ bool rollback_journal_check(const char *journal, uint64_t file_size, uint32_t pa
         return true;
     if (!found.is_valid)
         return rollback_journal_refuse(journal, "it has no header of SQLite", err);
-    return (found.page_size == page_size && (uint64_t)found.pages * found.page_size <= file_size) ||
+    return (found.page_size == page_size &&
+            (uint64_t)found.pages * found.page_size <= (uint64_t)file->st_size) ||
            rollback_journal_refuse(journal, "it is of another database", err);
 }

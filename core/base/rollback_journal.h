@@ -4,6 +4,7 @@
 #define DDBFS_CORE_BASE_ROLLBACK_JOURNAL_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "core/base/error.h"
 #include "core/base/span.h"
@@ -20,10 +21,10 @@ struct rollback_journal {
 /* HEAD and END are the first and the last bytes of a journal; of a shorter one, all of it. */
 struct rollback_journal rollback_journal_parse(struct span head, struct span end);
 
-/* Whether SQLite may apply the file JOURNAL, which may be missing, to a database of FILE_SIZE bytes
- * with pages of PAGE_SIZE bytes. False with ERR filled: it is a link or no regular file, it names a
- * super-journal, or it is of another database. */
-bool rollback_journal_check(const char *journal, uint64_t file_size, uint32_t page_size,
+/* Whether SQLite may apply the file JOURNAL, which may be missing, to the database FILE with pages
+ * of PAGE_SIZE bytes. False with ERR filled: it is a link or no regular file, another user who is
+ * not the file's made it, it names a super-journal, or it is of another database. */
+bool rollback_journal_check(const char *journal, const struct stat *file, uint32_t page_size,
                             struct error *err);
 
 #endif

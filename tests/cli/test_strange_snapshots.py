@@ -13,6 +13,7 @@ from harness.rows import rows
 
 KEYS = ["--keys", "id:S", "--table", "Notes"]
 DIARY = "dear diary"
+NOBODY = 65534
 
 
 class Stranger:
@@ -39,7 +40,8 @@ class Stranger:
     def state(self):
         """Also the times of the folder, in which a file may have come and gone."""
         paths = sorted([self.folder, *self.folder.rglob("*"), self.victim])
-        return [(path, path.lstat().st_mtime_ns, path.lstat().st_size, path.lstat().st_ino) for path in paths]
+        facts = [(path, path.lstat()) for path in paths]
+        return [(path, each.st_ctime_ns, each.st_mtime_ns, each.st_size, each.st_ino, each.st_uid) for path, each in facts]
 
 
 @pytest.fixture
@@ -83,6 +85,14 @@ def pipe_as_log(stranger):
     os.mkfifo(stranger.folder / "x.ddb-wal")
 
 
+def another_user_s_journal(stranger):
+    """Beside the user's own file, in a folder such as /tmp: one that truncates the file."""
+    stranger.journal.write_bytes(journals.hot(stranger.file, pages=0))
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file to another user")
+    os.chown(stranger.journal, NOBODY, NOBODY)
+
+
 REPAIR = "its writer was killed and left a journal beside it; roll the change back: ddbfs import --repair x.ddb"
 WAL = "x.ddb is in SQLite's WAL mode"
 
@@ -90,6 +100,7 @@ WAL = "x.ddb is in SQLite's WAL mode"
 @rows("strange, why", [
     (super_journal, REPAIR), (hot_journal, REPAIR), (short_journal, REPAIR), (pipe_as_journal, REPAIR),
     (link_as_journal, REPAIR), (wal_mode, WAL), (wal_beside_it, WAL), (pipe_as_log, WAL),
+    (another_user_s_journal, REPAIR),
 ])  # fmt: skip
 def test_a_read_changes_nothing(importer, strange, why):
     stranger = Stranger(importer, strange)
@@ -229,6 +240,7 @@ NO_LINK = "x.ddb-journal was not applied: it is a link, or no regular file"
     (other_database, "x.ddb-journal was not applied: it is of another database"),
     (longer_database, "x.ddb-journal was not applied: it is of another database"),
     (no_journal, "x.ddb-journal was not applied: it has no header of SQLite"),
+    (another_user_s_journal, "x.ddb-journal was not applied: it is another user's"),
     (link_as_file, "x.ddb was not repaired: it is a link, or no regular file"),
     (second_name_of_the_file, "x.ddb was not repaired: it is a link, or no regular file"),
     (another_application, "x.ddb was not repaired: it is no snapshot of ddbfs"),
