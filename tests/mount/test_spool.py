@@ -134,7 +134,7 @@ def test_a_full_disk_is_an_error_that_says_so(mount, large, tmp_path):
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "ddbfs-test", disk], check=True)
     try:
-        m = spooling(mount, disk)
+        m = spooling(mount, disk, "--spool-size", "1G")
         assert refused(m / f"{path}@jsonl") == errno.ENOSPC
         told = m.errors()
         assert str(disk) in told and "--spool" in told and "No space left" in told
