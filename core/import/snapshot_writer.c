@@ -96,17 +96,22 @@ void snapshot_writer_destroy(struct snapshot_writer *writer)
     free(writer);
 }
 
-/* SQLite would restore the new file from the journal that a killed writer of the old one left. So
- * the old file is restored first: it stays intact if it is not replaced after all. OLD keeps other
- * writers out until the file is replaced; NULL: it is missing, or no database. */
-static bool snapshot_writer_drop_journal(const struct snapshot_writer *writer,
-                                         struct database **old, struct error *err)
+static bool snapshot_writer_remove(const char *file, const char *ending, struct error *err)
 {
-    CLEAN_UP(buf_clean_up) struct buf journal = {0};
-    struct error why = {0};
-    buf_printf(&journal, "%s-journal", writer->file);
-    if (journal.failed)
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    buf_printf(&name, "%s%s", file, ending);
+    if (name.failed)
         return error_no_memory(err);
+    return unlink(buf_text(&name)) == 0 || errno == ENOENT || new_file_refuse(buf_text(&name), err);
+}
+
+/* SQLite would apply to the new file the journal or the write-ahead log that a writer of the old
+ * one left. So the old file is restored first: it stays intact if it is not replaced after all. OLD
+ * keeps other writers out until the file is replaced; NULL: it is missing, or none of ddbfs. */
+static bool snapshot_writer_drop_journals(const struct snapshot_writer *writer,
+                                          struct database **old, struct error *err)
+{
+    struct error why = {0};
     if (access(writer->file, F_OK) == 0) {
         if (!writer->replaces)
             return true; /* the file is not replaced, and the journal is its own */
@@ -119,8 +124,9 @@ static bool snapshot_writer_drop_journal(const struct snapshot_writer *writer,
             return false;
         }
     }
-    return unlink(buf_text(&journal)) == 0 || errno == ENOENT ||
-           new_file_refuse(buf_text(&journal), err);
+    return snapshot_writer_remove(writer->file, "-journal", err) &&
+           snapshot_writer_remove(writer->file, "-wal", err) &&
+           snapshot_writer_remove(writer->file, "-shm", err);
 }
 
 bool snapshot_writer_commit(struct snapshot_writer *writer, struct error *err)
@@ -133,7 +139,7 @@ bool snapshot_writer_commit(struct snapshot_writer *writer, struct error *err)
         return database_check_place(writer->database, err);
     database_close(writer->database);
     writer->database = NULL;
-    bool ok = snapshot_writer_drop_journal(writer, &old, err) &&
+    bool ok = snapshot_writer_drop_journals(writer, &old, err) &&
               new_file_publish(&writer->new, writer->replaces, err);
     database_close(old);
     return ok;

@@ -13,6 +13,7 @@ import signal
 import sqlite3
 import stat
 import subprocess
+import sys
 import threading
 import time
 
@@ -660,6 +661,16 @@ def test_journal_of_a_killed_import_is_not_of_the_file_that_replaces_it(importer
     journal = kill_import_onto(importer, base)
     importer(*KEYS, "--yes", importer.write("notes", NOTES), base)
     assert not journal.exists()
+    assert importer.items(base) == NOTES
+
+
+def test_write_ahead_log_of_a_replaced_file_is_not_of_the_file_that_replaces_it(importer, base):
+    """Another program has changed its mode, and was killed."""
+    change = "import os, sqlite3; c = sqlite3.connect('base.ddb'); c.executescript('PRAGMA journal_mode = WAL; CREATE TABLE t(a)')"
+    subprocess.run([sys.executable, "-c", f"{change}; os._exit(0)"], cwd=importer.folder, check=True)
+    assert (importer.folder / "base.ddb-wal").stat().st_size > 0
+    importer(*KEYS, "--yes", importer.write("notes", NOTES), base)
+    assert not list(importer.folder.glob("base.ddb-*"))
     assert importer.items(base) == NOTES
 
 
