@@ -108,6 +108,17 @@ static bool database_refuse_moved(const char *file, struct error *err)
                      file);
 }
 
+/* Fills ERR if a journal that is not trusted lies beside the file, which is written to. */
+static bool database_refuse_journal(sqlite3 *handle, struct error *err)
+{
+    const char *name = sqlite3_db_filename(handle, "main");
+    if (!name || !*name || sqlite3_db_readonly(handle, "main"))
+        return false;
+    const char *journal = sqlite3_filename_journal(name);
+    return !rollback_journal_is_trusted(journal, name) &&
+           !rollback_journal_check(journal, name, 0, err);
+}
+
 /* Fills ERR for the failure CODE of HANDLE. Returns false. */
 static bool database_refuse(sqlite3 *handle, const char *file, int code, struct error *err)
 {
@@ -117,6 +128,8 @@ static bool database_refuse(sqlite3 *handle, const char *file, int code, struct 
     if ((kind == SQLITE_IOERR || kind == SQLITE_READONLY || kind == SQLITE_CANTOPEN) &&
         database_has_moved(handle))
         return database_refuse_moved(file, err);
+    if (kind == SQLITE_CANTOPEN && handle && database_refuse_journal(handle, err))
+        return false;
     if (kind == SQLITE_IOERR)
         return database_set_io_error(handle, file, err);
     for (size_t i = 0; i < sizeof database_faults / sizeof database_faults[0]; i++)
@@ -201,11 +214,8 @@ static bool database_check_header(struct database *database, struct error *err)
                          "it; change the mode of a copy: sqlite3 COPY 'PRAGMA journal_mode=DELETE'",
                          database->file);
     uint32_t page_size = (uint32_t)header[PAGE_SIZE_AT] << 8 | header[PAGE_SIZE_AT + 1];
-    if (sqlite3_db_readonly(database->handle, "main"))
-        return true;
-    if (stat(name, &status) != 0)
-        return database_refuse_file(database->file, errno, err);
-    return rollback_journal_check(sqlite3_filename_journal(name), &status,
+    return sqlite3_db_readonly(database->handle, "main") ||
+           rollback_journal_check(sqlite3_filename_journal(name), name,
                                   page_size == 1 ? 65536 : page_size, err);
 }
 

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/rollback_journal.h"
+
 /* Copies of SQLite's own file system, with other functions to open and to remove. */
 static sqlite3_vfs files_read, files_written;
 static sqlite3_vfs *files_base; /* SQLite's own; set under the lock */
@@ -19,7 +21,15 @@ static int database_files_open(sqlite3_vfs *vfs, const char *name, sqlite3_file 
     file->pMethods = NULL;
     if (is_denied || (name && stat(name, &status) == 0 && !S_ISREG(status.st_mode)))
         return SQLITE_CANTOPEN;
-    return files_base->xOpen(vfs, name, file, flags, out_flags);
+    int code = files_base->xOpen(vfs, name, file, flags, out_flags);
+    /* A journal may appear while the database is open, as that of a recording is for days. */
+    if (code == SQLITE_OK && vfs == &files_written && (flags & SQLITE_OPEN_MAIN_JOURNAL) &&
+        !rollback_journal_is_trusted(name, sqlite3_filename_database(name))) {
+        file->pMethods->xClose(file);
+        file->pMethods = NULL;
+        return SQLITE_CANTOPEN;
+    }
+    return code;
 }
 
 static int database_files_remove(sqlite3_vfs *vfs, const char *name, int sync_folder)

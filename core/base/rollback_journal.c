@@ -70,22 +70,23 @@ static bool rollback_journal_read(const char *journal, struct rollback_journal *
     return ok;
 }
 
-/* In a folder of several users, as /tmp, another user could overwrite the file by a journal. */
-static bool rollback_journal_is_trusted(uid_t owner, const struct stat *file)
+bool rollback_journal_is_trusted(const char *journal, const char *file)
 {
-    return owner == 0 || owner == geteuid() || owner == file->st_uid;
+    struct stat opened, database;
+    return lstat(journal, &opened) == 0 && stat(file, &database) == 0 &&
+           (opened.st_uid == 0 || opened.st_uid == geteuid() || opened.st_uid == database.st_uid);
 }
 
-bool rollback_journal_check(const char *journal, const struct stat *file, uint32_t page_size,
+bool rollback_journal_check(const char *journal, const char *file, uint32_t page_size,
                             struct error *err)
 {
     struct rollback_journal found = {0};
-    struct stat status;
+    struct stat status, database;
     if (lstat(journal, &status) != 0)
         return errno == ENOENT || rollback_journal_refuse_open(journal, err);
     if (!S_ISREG(status.st_mode) || status.st_nlink > 1)
         return rollback_journal_refuse(journal, "it is a link, or no regular file", err);
-    if (!rollback_journal_is_trusted(status.st_uid, file))
+    if (!rollback_journal_is_trusted(journal, file))
         return rollback_journal_refuse(journal, "it is another user's", err);
     if (!rollback_journal_read(journal, &found, err))
         return false;
@@ -96,7 +97,7 @@ bool rollback_journal_check(const char *journal, const struct stat *file, uint32
         return true;
     if (!found.is_valid)
         return rollback_journal_refuse(journal, "it has no header of SQLite", err);
-    return (found.page_size == page_size &&
-            (uint64_t)found.pages * found.page_size <= (uint64_t)file->st_size) ||
+    return (found.page_size == page_size && stat(file, &database) == 0 &&
+            (uint64_t)found.pages * found.page_size <= (uint64_t)database.st_size) ||
            rollback_journal_refuse(journal, "it is of another database", err);
 }

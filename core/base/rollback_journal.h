@@ -4,7 +4,6 @@
 #define DDBFS_CORE_BASE_ROLLBACK_JOURNAL_H
 
 #include <stdint.h>
-#include <sys/stat.h>
 
 #include "core/base/error.h"
 #include "core/base/span.h"
@@ -21,10 +20,14 @@ struct rollback_journal {
 /* HEAD and END are the first and the last bytes of a journal; of a shorter one, all of it. */
 struct rollback_journal rollback_journal_parse(struct span head, struct span end);
 
+/* Whether JOURNAL belongs to the owner of the database FILE, to the caller or to root. In a folder
+ * of several users, as /tmp, another user could overwrite FILE by a journal. */
+bool rollback_journal_is_trusted(const char *journal, const char *file);
+
 /* Whether SQLite may apply the file JOURNAL, which may be missing, to the database FILE with pages
- * of PAGE_SIZE bytes. False with ERR filled: it is a link or no regular file, another user who is
- * not the file's made it, it names a super-journal, or it is of another database. */
-bool rollback_journal_check(const char *journal, const struct stat *file, uint32_t page_size,
+ * of PAGE_SIZE bytes. False with ERR filled: it is a link or no regular file, not trusted, it names
+ * a super-journal, or it is of another database. */
+bool rollback_journal_check(const char *journal, const char *file, uint32_t page_size,
                             struct error *err);
 
 #endif

@@ -195,6 +195,25 @@ def test_a_recording_without_its_file_stops(mount, tmp_path, replaces):
     live.unmount()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_a_journal_of_another_user_is_not_applied_to_an_open_recording(mount, tmp_path):
+    """In a folder such as /tmp it would truncate the file."""
+    file, journal = tmp_path / "incident.ddb", tmp_path / "incident.ddb-journal"
+    live = mount("--record", file)
+    live.exit_code = 1
+    mounts.wait_until(lambda: live.stats()["recording"]["responses"] > 0, "the first response")
+    (tmp_path / "new").write_bytes(journals.hot(file, pages=0))
+    os.chown(tmp_path / "new", 65534, 65534)
+    os.rename(tmp_path / "new", journal)
+    size = file.stat().st_size
+    (live / f"{SHOP}/SETTINGS").read_bytes()
+    told = mounts.wait_until(lambda: live.stats()["recording"]["stopped"], "the failure")
+    assert f"{journal} was not applied: it is another user's" in told
+    assert live.unmount() == 1 and file.stat().st_size == size
+    journal.unlink()
+    assert rows_of(file, "PRAGMA quick_check") == [("ok",)]
+
+
 def test_readers_do_not_wait_for_the_file(mount, tmp_path):
     """While another program holds its lock, responses wait in memory."""
     file = tmp_path / "incident.ddb"
