@@ -109,7 +109,7 @@ static bool database_refuse_moved(const char *file, struct error *err)
 }
 
 /* Fills ERR if a journal that is not trusted lies beside the file, which is written to. */
-static bool database_refuse_journal(sqlite3 *handle, struct error *err)
+static bool database_has_strange_journal(sqlite3 *handle, struct error *err)
 {
     const char *name = sqlite3_db_filename(handle, "main");
     if (!name || !*name || sqlite3_db_readonly(handle, "main"))
@@ -128,7 +128,7 @@ static bool database_refuse(sqlite3 *handle, const char *file, int code, struct 
     if ((kind == SQLITE_IOERR || kind == SQLITE_READONLY || kind == SQLITE_CANTOPEN) &&
         database_has_moved(handle))
         return database_refuse_moved(file, err);
-    if (kind == SQLITE_CANTOPEN && handle && database_refuse_journal(handle, err))
+    if (kind == SQLITE_CANTOPEN && handle && database_has_strange_journal(handle, err))
         return false;
     if (kind == SQLITE_IOERR)
         return database_set_io_error(handle, file, err);
