@@ -212,6 +212,7 @@ void sql_connection_destroy(struct sql_connection *connection)
     sqlite3_close(connection->handle);
     arena_clean_up(&connection->module.arena);
     free(connection->module.text);
+    sql_lost_clean_up(&connection->module.lost);
     free(connection);
 }
 
@@ -419,7 +420,9 @@ enum sql_connection_outcome sql_connection_prepare(struct sql_connection *connec
     }
     *size = (size_t)(rest - text.data);
     connection->module.text = strndup(text.data, *size);
-    if (!connection->module.text) {
+    sql_lost_clean_up(&connection->module.lost);
+    if (!connection->module.text ||
+        !sql_lost_add_statement(&connection->module.lost, connection->module.text)) {
         error_no_memory(err);
         return SQL_CONNECTION_FAILED;
     }

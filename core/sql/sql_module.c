@@ -4,7 +4,6 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-#include "core/base/ascii.h"
 #include "core/item/decimal_sum.h"
 #include "core/item/value.h"
 
@@ -194,6 +193,7 @@ static void sql_module_note_values(struct sql_module *module, sqlite3_index_info
                        : &choice->table->columns->items[choice->table->columns->item];
         choice->texts[constraint] = of->is_text ? of->name : NULL;
         choice->is_list[constraint] = of->is_number && sqlite3_vtab_in(info, (int)constraint, -1);
+        module->has_lists = module->has_lists || choice->is_list[constraint];
         if (sqlite3_vtab_rhs_value(info, (int)constraint, &known) == SQLITE_OK && known) {
             choice->is_literal[constraint] = true;
             *value = sql_module_read_value(known);
@@ -405,28 +405,6 @@ static void sql_module_add_offset(const struct sql_choice *choice, struct sql_va
         limit->integer = INT64_MAX;
 }
 
-/* Whether the statement has another number, perhaps in a text, that becomes VALUE, a REAL. */
-static bool sql_module_loses_digits(const struct sql_module *module, const struct sql_value *value)
-{
-    CLEAN_UP(buf_clean_up) struct buf exact = {0}, number = {0};
-    struct sql_value real = {.type = SQL_REAL, .real = fabs(value->real)};
-    sql_value_write_number(&real, &exact);
-    for (const char *at = module->text; at && *at;) {
-        char *stop = NULL;
-        double found = ascii_is_digit(*at) || *at == '.' ? strtod(at, &stop) : 0;
-        const char *end = stop ? stop : at;
-        if (end > at && found == real.real) {
-            buf_truncate(&number, 0);
-            buf_add_char(&number, '0');
-            buf_add(&number, at, (size_t)(end - at) - (end[-1] == '.'));
-            if (number_compare(buf_span(&number), buf_span(&exact)) != 0)
-                return true;
-        }
-        at = end > at ? end : at + 1;
-    }
-    return exact.failed || number.failed;
-}
-
 /* A text is compared with a literal number by its text. With a number column SQLite compares
  * numbers, so that '1' and '1.0' are equal to 1; with any other column, no text is. Keys lead to
  * neither result. SQLite converts the texts of an IN list to REALs. */
@@ -437,8 +415,7 @@ static bool sql_cursor_admits_value(const struct sql_cursor *cursor, size_t cons
     const struct sql_choice *choice = cursor->choice;
     bool is_number = value->type == SQL_INTEGER || value->type == SQL_REAL;
     bool has_cast = module->text && strcasestr(module->text, "cast");
-    if (value->type == SQL_REAL && choice->is_list[constraint] &&
-        sql_module_loses_digits(module, value))
+    if (is_number && choice->is_list[constraint] && sql_lost_has(&module->lost, value))
         return error_set(err, ERROR_INVALID,
                          "a number in a list of %s loses digits in SQLite; write the number as a "
                          "text, in single quotes, behind =",
@@ -527,8 +504,11 @@ static int sql_module_column(sqlite3_vtab_cursor *base, sqlite3_context *context
                   column, choice->table->shown);
         return sql_module_fault(cursor->vtab->module, &err);
     }
+    struct sql_module *module = cursor->vtab->module;
     const struct sql_value *value = &cursor->reader.values[at];
-    sql_types_note(&cursor->vtab->module->types, value);
+    sql_types_note(&module->types, value);
+    if (module->has_lists && value->type == SQL_TEXT && !sql_lost_add(&module->lost, value->bytes))
+        return SQLITE_NOMEM;
     switch (value->type) {
     case SQL_NULL:
         sqlite3_result_null(context);

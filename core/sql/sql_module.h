@@ -4,6 +4,7 @@
 #define DDBFS_CORE_SQL_SQL_MODULE_H
 
 #include "core/sql/sql_functions.h"
+#include "core/sql/sql_lost.h"
 #include "core/sql/sql_reader.h"
 
 struct sqlite3;
@@ -20,6 +21,8 @@ struct sql_module {
     struct sql_choice *choices; /* the newest first */
     int choice_count;
     struct sql_types types; /* of values of the statement */
+    struct sql_lost lost;   /* of the statement; of columns, if the statement has lists: */
+    bool has_lists;         /* IN lists or subqueries, of number columns */
     bool needs_ids;         /* SQLite identifies rows by their numbers */
     struct error fault;     /* of a callback of SQLite */
     struct error refused;   /* the reason why a table can't be read; */

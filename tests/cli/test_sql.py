@@ -463,6 +463,20 @@ def test_numbers_of_a_list_that_lost_digits_are_an_error(ddbfs, table, refused):
     assert json.loads(found.text) == {"sk": number}
 
 
+def test_numbers_of_a_subquery_that_lost_digits_are_an_error(ddbfs, table, refused):
+    """SQLite converts the texts of a list to the INTEGER 5 or the REAL 0.1, which are other keys."""
+    longs = ["5.00000000000000000001", "0.1000000000000000000001"]
+    items = [{"pk": {"S": "a"}, "sk": {"N": each}} for each in [*longs, "5", "0.1", "2.5"]]
+    name = table({**tables.table("any-Numbers", sort="N")}, [*items, {"pk": {"S": "b"}, "sk": {"N": "1"}, "n": {"N": "2.5"}},
+        *({"pk": {"S": "b"}, "sk": {"N": str(at)}, "n": {"N": each}} for at, each in enumerate(longs, 2))])  # fmt: skip
+    statement = f"""select a.sk from "{name}" a where a.pk = 'a' and a.sk in ({{}})"""
+    listed = f"""select n from "{name}" b where b.pk = 'b' and b.sk {{}}"""
+    for at, long in enumerate(longs, 2):
+        assert "behind =" in refused(statement.format(listed.format(f"= {at}")))
+        assert "behind =" in refused(statement.format(f"'{long}', 7"))
+    assert json.loads(ddbfs("sql", "--json", statement.format(listed.format("< 2"))).text) == {"sk": 2.5}
+
+
 def test_a_long_number_elsewhere_refuses_no_list(ddbfs, table, refused):
     name = table({**tables.table("any-Numbers", sort="N")}, [{"pk": {"S": "a"}, "sk": {"N": each}} for each in ("2.5", "7.25")])
     statement = f"""select sk from "{name}" where pk = 'a' and sk in ({{}}) and '12345678901234567890' <> pk"""
