@@ -18,11 +18,11 @@ static bool source_bounds_refuse_idle(const struct source_progress *progress,
     CLEAN_UP(buf_clean_up) struct buf tables = {0};
     read_write_tables(read, ", ", &tables);
     return error_set(err, ERROR_TIMED_OUT,
-                     "the read of %s was stopped: %u responses in a row, in %lld ms, brought "
+                     "the read of %s was stopped: %u responses in a row brought "
                      "nothing and state that more follows; check the endpoint (ddbfs config), or "
                      "raise --timeout",
                      tables.size > 0 ? buf_text(&tables) : "the tables' names",
-                     progress->idle_pages, (long long)progress->idle_ms);
+                     progress->idle_pages);
 }
 
 bool source_bounds_admit(const struct source_bounds *bounds, struct source_progress *progress,

@@ -60,7 +60,7 @@ READERS = [
 def test_pages_without_items_end(ddbfs, proxy, words):
     proxy.fault("canned", op="Query", times=None, answer=Endless(0))
     result = ddbfs(*PATIENCE, *words, expect=None)
-    assert result.code not in (0, 3) and "brought nothing" in result.stderr + result.text, result
+    assert result.code not in (0, 3) and "responses in a row brought nothing" in result.stderr + result.text, result
 
 
 @rows("words", READERS)
