@@ -669,6 +669,48 @@ static void the_attribute_of_an_index_is_named_itself(void)
     end();
 }
 
+/* SQLite compares the number as a text of 15 digits, because the part's column is a text: this is
+ * equal to 0.12345678901234568, which no key of the same digits finds. */
+static void a_number_beside_a_text_part_is_no_key_of_the_index(void)
+{
+    open_table(
+        "\"table\":\"T\",\"records\":{"
+        "\"post\":{\"pk\":\"P#{who}\",\"sk\":\"POST#{n}\"},"
+        "\"account\":{\"pk\":\"A#{owner}\",\"sk\":\"INFO\"}},"
+        "\"attributes\":{\"owner\":[]},"
+        "\"indexes\":{\"i\":{\"partition\":\"patient\",\"sort\":\"n\",\"projects\":\"all\"}},"
+        "\"types\":{\"n\":\"N\"},\"paths\":{\"{who}/\":{\"list\":\"post\"}}");
+    query.index = model_find_index(query.columns->model, "i");
+    equal("patient", "p");
+    equal("owner", "o");
+    equal("n", "0.123456789012346");
+    check_lookups("i: patient = \"p\"");
+    end();
+}
+
+/* The column is read from the key of i, which may have another value than that of j: no path
+ * promises that i has the item. */
+static void a_part_of_another_index_needs_both_promises(void)
+{
+    static const char *const table =
+        "\"table\":\"T\",\"records\":{\"task\":{\"pk\":\"T#{task}\"}},"
+        "\"attributes\":{\"state\":[],\"at\":[]},\"indexes\":{"
+        "\"i\":{\"partition\":\"region\",\"sort\":{\"s\":\"{state}#{at}\"},\"projects\":\"all\"},"
+        "\"j\":{\"partition\":{\"g\":\"{state}\"},\"projects\":\"all\"}},"
+        "\"paths\":{%s\"{state}/\":{\"list\":\"task\",\"index\":\"j\"}}";
+    CLEAN_UP(buf_clean_up) struct buf one = {0}, both = {0};
+    buf_printf(&one, table, "");
+    buf_printf(&both, table, "\"in/{region}/\":{\"list\":\"task\",\"index\":\"i\"},");
+    open_table(buf_text(&one));
+    equal("state", "open");
+    check_error("prod.t needs one of: task; region and state");
+    end();
+    open_table(buf_text(&both));
+    equal("state", "open");
+    check_lookups("j: g = \"open\"");
+    end();
+}
+
 static void kinds_in_several_partitions(void)
 {
     open_table("\"table\":\"T\",\"records\":{"
@@ -945,6 +987,9 @@ static const struct check_test tests[] = {
     {"a_part_alone_does_not_exclude_other_kinds", a_part_alone_does_not_exclude_other_kinds},
     {"a_key_attribute_is_no_part_of_an_index", a_key_attribute_is_no_part_of_an_index},
     {"the_attribute_of_an_index_is_named_itself", the_attribute_of_an_index_is_named_itself},
+    {"a_number_beside_a_text_part_is_no_key_of_the_index",
+     a_number_beside_a_text_part_is_no_key_of_the_index},
+    {"a_part_of_another_index_needs_both_promises", a_part_of_another_index_needs_both_promises},
     {"kinds_in_several_partitions", kinds_in_several_partitions},
     {"tables_without_a_map", tables_without_a_map},
     {"filters_drop_what_sqlite_drops", filters_drop_what_sqlite_drops},
