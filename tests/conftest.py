@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -15,7 +16,10 @@ SERVERS = os.environ.get("DDBFS_SERVERS", "dynoxide dynamodb-local").split()
 
 
 def pytest_configure(config):
-    """A worker process ends with the run that started it, and its servers with the worker."""
+    """A worker process ends with the run that started it, and its servers with the worker. A shell starts what it
+    runs in the background without SIGINT, which the programs under test would inherit."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
         servers.die_with_parent()
     config.why_no_name_space = mounts.leave_name_space()
