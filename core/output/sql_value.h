@@ -23,6 +23,7 @@ enum sql_attribute {
     SQL_OF_NS,
     SQL_OF_BS,
     SQL_OF_COUNT,
+    SQL_OF_LITERAL = SQL_OF_COUNT, /* a text of the statement */
 };
 
 struct sql_value {

@@ -62,6 +62,8 @@ static bool sql_types_is_json(struct span text)
 static unsigned sql_types_find(const struct sql_types *types, const struct sql_value *value)
 {
     unsigned likely;
+    if (value->attribute == SQL_OF_LITERAL)
+        return SQL_TYPE(SQL_OF_S) | (sql_types_is_number(value->bytes) ? SQL_TYPE(SQL_OF_N) : 0);
     if (value->type == SQL_NULL || value->attribute != SQL_OF_NONE)
         return value->type == SQL_NULL ? 0 : SQL_TYPE(value->attribute);
     if (value->type == SQL_BLOB)
@@ -83,7 +85,8 @@ static bool sql_functions_answer(const struct sql_types *types, struct sql_value
     unsigned ins = sql_types_find(types, &in), wants = sql_types_find(types, &wanted);
     unsigned of_number = SQL_TYPE(SQL_OF_S) | SQL_TYPE(SQL_OF_N);
     bool either =
-        wanted.attribute == SQL_OF_NONE && wants == of_number && !(types->seen & of_number);
+        wants == of_number && (wanted.attribute == SQL_OF_LITERAL ||
+                               (wanted.attribute == SQL_OF_NONE && !(types->seen & of_number)));
     unsigned answers = 0;
     for (unsigned i = SQL_OF_S; i < SQL_OF_COUNT; i++) {
         unsigned of_type = 0;

@@ -555,11 +555,47 @@ static struct sql_value sql_module_read_argument(sqlite3_value *from)
     return value;
 }
 
+/* The place behind the literal TEXT, whose opening quote is at AT; NULL if another literal is
+ * there. */
+static const char *sql_module_skip_literal(const char *at, struct span text)
+{
+    at++;
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data[i] == '\'' && *at++ != '\'')
+            return NULL;
+        if (*at == '\0' || *at++ != text.data[i])
+            return NULL;
+    }
+    return *at == '\'' && at[1] != '\'' ? at + 1 : NULL;
+}
+
+/* Whether the statement has the literal TEXT as the last argument of a function. */
+static bool sql_module_has_argument(const struct sql_module *module, struct span text)
+{
+    const char *at = module->text ? strchr(module->text, '\'') : NULL;
+    for (; at; at = strchr(at + 1, '\'')) {
+        const char *behind = sql_module_skip_literal(at, text);
+        if (behind && behind[strspn(behind, " \t\r\n")] == ')')
+            return true;
+    }
+    return false;
+}
+
+/* The second argument: a literal text has a type of its own, because no type of it was lost. */
+static struct sql_value sql_module_read_wanted(const struct sql_module *module, sqlite3_value *from)
+{
+    struct sql_value value = sql_module_read_argument(from);
+    if (value.type == SQL_TEXT && value.attribute == SQL_OF_NONE &&
+        sql_module_has_argument(module, value.bytes))
+        value.attribute = SQL_OF_LITERAL;
+    return value;
+}
+
 static void sql_module_begins_with(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     struct sql_module *module = sqlite3_user_data(context);
     struct sql_value in = sql_module_read_argument(argv[0]),
-                     wanted = sql_module_read_argument(argv[1]);
+                     wanted = sql_module_read_wanted(module, argv[1]);
     struct error err;
     bool result;
     (void)argc;
@@ -573,7 +609,7 @@ static void sql_module_contains(sqlite3_context *context, int argc, sqlite3_valu
 {
     struct sql_module *module = sqlite3_user_data(context);
     struct sql_value in = sql_module_read_argument(argv[0]),
-                     wanted = sql_module_read_argument(argv[1]);
+                     wanted = sql_module_read_wanted(module, argv[1]);
     struct error err;
     bool result;
     (void)argc;

@@ -19,9 +19,9 @@ ATTRIBUTES = [
     *({"N": text} for text in ["1", "0", "0.1", LONG, "1e40"]),
     *({"B": base64.b64encode(raw).decode()} for raw in [b"", b"x", b"xy", b"ab", b"\0\xff"]),
     {"BOOL": True}, {"BOOL": False}, {"NULL": True}, {"M": {}}, {"M": {"x": {"S": "x"}}}, {"L": []}, {"L": [{"B": "YWI="}, {"N": "1"}]},
-    {"SS": ["x", "y"]}, {"SS": ["xy", "1"]}, {"SS": ["YWI="]}, {"NS": ["1", "0.1"]}, {"NS": [LONG, "1e40"]}, {"BS": ["YWI=", "eA=="]},
+    {"SS": ["x", "y"]}, {"SS": ["xy", "1"]}, {"SS": ["YWI="]}, {"SS": ["[1]"]}, {"NS": ["1", "0.1"]}, {"NS": [LONG, "1e40"]}, {"BS": ["YWI=", "eA=="]},
 ]  # fmt: skip
-WANTED = [*({"S": each} for each in ["x", "xy", "[", "1", "true", "YWI=", '["x"', "{", LONG]),
+WANTED = [*({"S": each} for each in ["x", "xy", "[", "[1]", "1", "true", "YWI=", '["x"', "{", LONG]),
           *({"B": base64.b64encode(each).decode()} for each in [b"x", b"ab", b"\xff"]),
           *({"N": each} for each in ["0", "1", "0.1", "1e40", LONG]), {"BOOL": True}, {"BOOL": False}]  # fmt: skip
 FORMS = {
@@ -111,6 +111,16 @@ def test_lists_behind_a_group_keep_their_meaning(tmp_path, ddbfs):
     file = snapshots.write(tmp_path / "v.ddb", [snapshots.simple_table(TABLE, "pk", "sk")], [("2026-11-01T00:00:00Z", {TABLE: items})])
     statement = f"select state, sum(contains(tags, 'urgent')) n from \"{TABLE}\" where pk = 'p' group by 1"
     assert ddbfs("--snapshot", file, "sql", "--csv", statement).text == "state,n\na,2\nb,0\n"
+
+
+def test_a_literal_that_looks_like_json_is_a_text(tmp_path, ddbfs):
+    """Also if all such texts that were read are lists or numbers."""
+    items = [{"pk": {"S": "p"}, "sk": {"S": at}, "a": each}
+             for at, each in zip("vwxyz", [{"SS": ["[1]", "it's"]}, {"L": [{"S": "[1]"}]}, {"L": [{"N": "1"}]}, {"N": LONG}, {"S": f"x{LONG}"}])]  # fmt: skip
+    file = snapshots.write(tmp_path / "v.ddb", [snapshots.simple_table(TABLE, "pk", "sk")], [("2026-11-01T00:00:00Z", {TABLE: items})])
+    for wanted, found in (("[1]", "v\nw\n"), ("it''s", "v\n"), (LONG, "z\n")):
+        statement = f"select sk from \"{TABLE}\" where pk = 'p' and contains(a, '{wanted}' )"
+        assert ddbfs("--snapshot", file, "sql", "--csv", statement).text == f"sk\n{found}"
 
 
 def test_results_of_functions(file, ddbfs):
