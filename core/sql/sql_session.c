@@ -711,6 +711,25 @@ static bool sql_run_proceed(struct sql_run *run, bool *ends, struct error *err)
     return sql_reads_run(reads, err) || reads->unordered;
 }
 
+/* SQLite does not begin a lookup if it finds itself that two conditions exclude each other. */
+static bool sql_run_note_void(void *arg, struct sql_choice *choice, const char *alias)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    CLEAN_UP(buf_clean_up) struct buf why = {0};
+    struct sql_lookup *lookups;
+    size_t count = 0;
+    (void)alias;
+    if (choice->lookups > 0 || !choice->is_known)
+        return true;
+    if (!sql_access_bind(choice->access, choice->values, &arena, &lookups, &count, arg))
+        return false;
+    if (count > 0)
+        return true;
+    sql_access_write_void(choice->access, choice->values, &why);
+    return (!why.failed && sql_table_note_void(choice->table, buf_span(&why))) ||
+           error_no_memory(arg);
+}
+
 bool sql_statement_run(struct sql_statement *statement, sql_row_fn *fn, void *arg,
                        struct error *err)
 {
@@ -728,7 +747,8 @@ bool sql_statement_run(struct sql_statement *statement, sql_row_fn *fn, void *ar
     while (ok && !ends)
         ok = sql_run_pass(&run, err) && sql_run_proceed(&run, &ends, err);
     free(run.values);
-    return ok;
+    return ok && (statement->reads.began > 0 || !statement->tables ||
+                  sql_connection_each_choice(statement->connection, sql_run_note_void, err, err));
 }
 
 void sql_statement_warn(const struct sql_statement *statement,

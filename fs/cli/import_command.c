@@ -407,6 +407,13 @@ static void import_clean_up(struct import_command *import)
     app_clean_up(&import->app);
 }
 
+/* Whether an option was passed that a repair would ignore. */
+static bool import_has_target_options(const struct options *options)
+{
+    return options->onto || options->yes || options->describe || options->keys || options->table ||
+           options->moment_text;
+}
+
 int import_command(const struct options *given, int argc, char **argv)
 {
     static struct import_command import;
@@ -416,8 +423,9 @@ int import_command(const struct options *given, int argc, char **argv)
     own.ignores_snapshot_variable = true;
     struct error err = {0};
     int names = options->onto ? argc : argc - 1;
-    if (options->repair && (argc > 0 || options->onto))
-        return app_usage("--repair takes a snapshot, and no sources", "import");
+    if (options->repair && (argc > 0 || import_has_target_options(options)))
+        return app_usage("--repair takes a snapshot, and no sources or other options of an import",
+                         "import");
     if (names < 1 && !options->repair)
         return app_usage(options->onto ? "name the sources to add to the snapshot"
                                        : "name the sources, and the snapshot to write last",

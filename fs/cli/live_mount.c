@@ -153,39 +153,49 @@ bool live_mount_has_ended(int error, const char *root)
 
 bool live_mount_check_owner(const char *root)
 {
-    char text[160];
-    uid_t owner = mount_table_owner(root);
-    if (mount_table_is_trusted(owner))
+    if (mount_table_is_trusted(mount_table_owner(root)))
         return true;
-    if (owner == MOUNT_TABLE_NOBODY)
-        snprintf(text, sizeof text, "the mount has ended; see ddbfs status");
-    else
-        snprintf(text, sizeof text,
-                 "is a mount of user %u, whose settings are not used; pass --map, --profile",
-                 (unsigned)owner);
-    app_fail(root, text);
+    live_mount_fail(root, CONTROL_REFRESH, EPERM);
     return false;
+}
+
+/* Fills ERR with the failure ERROR of the control file NAME. Returns false. */
+static bool live_mount_explain(const char *root, const char *name, int error, struct error *err)
+{
+    uid_t owner = mount_table_owner(root);
+    bool is_denied = error == EPERM || error == EACCES;
+    bool is_foreign = is_denied && !mount_table_is_trusted(owner) && owner != MOUNT_TABLE_NOBODY;
+    if (is_foreign && strcmp(name, CONTROL_MOUNT) == 0)
+        return error_set(
+            err, ERROR_DENIED,
+            "is a mount of user %u, whose settings are not used; pass --map, --profile",
+            (unsigned)owner);
+    if (is_foreign)
+        return error_set(err, ERROR_DENIED,
+                         "is a mount of user %u, whose control files are not used; run the command "
+                         "as that user",
+                         (unsigned)owner);
+    if (live_mount_has_ended(error, root))
+        return error_set(err, ERROR_INVALID, "the mount has ended; see ddbfs status");
+    if (error == ETIMEDOUT)
+        return error_set(err, ERROR_TIMED_OUT, "its daemon does not respond; see ddbfs status");
+    if (error == EBADMSG)
+        return error_set(err, ERROR_BAD_ANSWER,
+                         "another version of ddbfs made the mount, and its %s cannot be read",
+                         name);
+    if (error == EPERM)
+        return error_set(err, ERROR_DENIED,
+                         "its %s is a file of a mount that covers it; unmount that one", name);
+    if (error == EACCES)
+        return error_set(err, ERROR_DENIED, "only the user who mounted it may read its %s", name);
+    return error_set(err, ERROR_INVALID, "%s", strerror(error));
 }
 
 int live_mount_fail(const char *root, const char *name, int error)
 {
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    if ((error == EPERM || error == EACCES) && !live_mount_check_owner(root))
-        return EXIT_FAILURE;
-    if (live_mount_has_ended(error, root))
-        return app_fail(root, "the mount has ended; see ddbfs status");
-    if (error == ETIMEDOUT)
-        return app_fail(root, "its daemon does not respond; see ddbfs status");
-    if (error == EBADMSG)
-        buf_printf(&text, "another version of ddbfs made the mount, and its %s cannot be read",
-                   name);
-    else if (error == EPERM)
-        buf_printf(&text, "its %s is a file of a mount that covers it; unmount that one", name);
-    else if (error == EACCES)
-        buf_printf(&text, "only the user who mounted it may read its %s", name);
-    else
-        buf_add_text(&text, strerror(error));
-    return app_fail(root, buf_text(&text));
+    struct error why = {0};
+    live_mount_explain(root, name, error, &why);
+    return app_fail(root, why.text);
 }
 
 void mounted_paths_init(struct mounted_paths *mounted, const struct options *options)
@@ -214,6 +224,7 @@ static bool mounted_paths_join(struct mounted_paths *mounted, struct span root)
     CLEAN_UP(buf_clean_up) struct buf text = {0}, map = {0}, name = {0};
     struct options *options = &mounted->options;
     bool has_map = options->map || options->no_map, is_mapped = false;
+    struct error why = {0};
     buf_add_span(&mounted->root, root);
     const char *mountpoint = buf_text(&mounted->root), *file = CONTROL_MOUNT;
     if (!mount_table_is_trusted(mount_table_owner(mountpoint)) &&
@@ -232,8 +243,8 @@ static bool mounted_paths_join(struct mounted_paths *mounted, struct span root)
     options->no_map = options->no_map || (!has_map && !is_mapped);
     if (!error && (mounted->arena.failed || map.failed || name.failed))
         error = ENOMEM;
-    if (error)
-        live_mount_fail(mountpoint, file, error);
+    if (error && !live_mount_explain(mountpoint, file, error, &why))
+        mounted_paths_fail(mounted, mountpoint, &why);
     return !error;
 }
 

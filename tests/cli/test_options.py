@@ -399,6 +399,8 @@ def repair_of_a_snapshot(bench):
     file, journal = bench.folder / "notes.ddb", bench.folder / "notes.ddb-journal"
     journal.write_bytes(journals.hot(file))
     assert "--repair" in bench.ddbfs("check", file, expect=1).stderr
+    for words in ("--yes", "--keys id:S", "--table Notes", "--at 2026-11-01", "--describe live", f"--onto {file}"):
+        assert "no sources or other options" in bench.ddbfs("import", "--repair", file, *words.split(), expect=2).stderr
     bench.ddbfs("import", "--repair", file)
     assert not journal.exists()
 

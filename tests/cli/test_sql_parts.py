@@ -115,6 +115,7 @@ def test_each_kind_may_have_an_attribute_that_the_map_does_not_exclude(sql):
     ("doctor = 'x' and pk = 'PATIENT#1'", None),
     ("patient_id = '1#2'", "no key can have these values of patient_id"),
     ("pk = NULL", "pk is compared with NULL"),
+    ("pk = 'PATIENT#1' and pk = 'PATIENT#2'", "no key can have these values of pk"),
 ])  # fmt: skip
 def test_a_statement_that_no_row_can_satisfy_warns(sql, cost, condition, why):
     cost()

@@ -1,6 +1,7 @@
 """Commands in the mount of another user: it chooses no map, no server and no file."""
 
 import contextlib
+import json
 import os
 import subprocess
 
@@ -55,13 +56,18 @@ def test_a_command_takes_nothing_of_a_foreign_mount(ddbfs, hostile, trap, proxy,
     item, link = hostile / SETTINGS, tmp_path / "link"
     link.symlink_to(hostile / SHOP)
     refusal = f"ddbfs: {hostile}: is a mount of user {NOBODY}, whose settings are not used; pass --map, --profile\n"
-    commands = [[name, item] for name in ("cat", "ls", "explain", "tail", "refresh", "top", "log")]
+    commands = [[name, item] for name in ("cat", "ls", "explain", "tail")]
     commands += [["cat", link / "SETTINGS"], ["ls", "--record", tmp_path / "own.ddb", item]]
     commands += [["cat", "--together", item], ["map", "--sample", item], ["diff", item, f"/{SETTINGS}"]]
     for words in commands:
         done = ddbfs(*words, env=BARE, expect=2 if words[0] == "diff" else 1)
         assert done.stderr == refusal and done.stdout == b"", words
     assert ddbfs("cat", "./SETTINGS", env=BARE, cwd=hostile / SHOP, expect=1).stderr == refusal
+    why = json.loads(ddbfs("ls", "--json", item, env=BARE, expect=1).stderr)
+    assert (why["errno"], why["path"]) == ("EACCES", str(hostile)) and f"user {NOBODY}" in why["text"]
+    unused = f"ddbfs: {hostile}: is a mount of user {NOBODY}, whose control files are not used; run the command as that user\n"
+    for name in ("refresh", "top", "log"):
+        assert ddbfs(name, item, env=BARE, expect=1).stderr == unused, "these have no --map"
     assert trap.ops == [] and proxy.ops == []
 
 
