@@ -7,7 +7,14 @@
 #include <unistd.h>
 
 static const char journal_magic[] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
-enum { JOURNAL_MAGIC = 8, JOURNAL_PAGES_AT = 16, JOURNAL_PAGE_SIZE_AT = 24 };
+enum {
+    JOURNAL_MAGIC = 8,
+    JOURNAL_RECORDS_AT = 8,
+    JOURNAL_PAGES_AT = 16,
+    JOURNAL_SECTOR_AT = 20, /* the size of the header */
+    JOURNAL_PAGE_SIZE_AT = 24,
+    JOURNAL_RECORD_REST = 8, /* the number and the checksum of a page */
+};
 
 static uint32_t rollback_journal_number(struct span bytes, size_t at)
 {
@@ -27,6 +34,10 @@ struct rollback_journal rollback_journal_parse(struct span head, struct span end
     if (out.is_valid) {
         out.pages = rollback_journal_number(head, JOURNAL_PAGES_AT);
         out.page_size = rollback_journal_number(head, JOURNAL_PAGE_SIZE_AT);
+        uint32_t records = rollback_journal_number(head, JOURNAL_RECORDS_AT);
+        out.least_size = rollback_journal_number(head, JOURNAL_SECTOR_AT);
+        if (records != UINT32_MAX) /* that is a writer that does not state it */
+            out.least_size += (uint64_t)records * ((uint64_t)out.page_size + JOURNAL_RECORD_REST);
     }
     return out;
 }
@@ -97,7 +108,12 @@ bool rollback_journal_check(const char *journal, const char *file, uint32_t page
         return true;
     if (!found.is_valid)
         return rollback_journal_refuse(journal, "it has no header of SQLite", err);
-    return (found.page_size == page_size && stat(file, &database) == 0 &&
-            (uint64_t)found.pages * found.page_size <= (uint64_t)database.st_size) ||
-           rollback_journal_refuse(journal, "it is of another database", err);
+    if (found.page_size != page_size || stat(file, &database) != 0 ||
+        (uint64_t)found.pages * found.page_size > (uint64_t)database.st_size)
+        return rollback_journal_refuse(journal, "it is of another database", err);
+    return (uint64_t)status.st_size >= found.least_size ||
+           error_set(err, ERROR_BAD_ANSWER,
+                     "%s was not applied: it is cut short, so that the rollback would leave a part "
+                     "of the change; copy it and the snapshot again, or import the items again",
+                     journal);
 }

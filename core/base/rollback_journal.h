@@ -15,6 +15,7 @@ struct rollback_journal {
     bool is_valid;             /* it has SQLite's header */
     bool names_another;        /* it ends as one with the name of a super-journal does */
     uint32_t pages, page_size; /* of the database before the change; 0 if it is not valid */
+    uint64_t least_size;       /* bytes of the header and of the pages that it counts */
 };
 
 /* HEAD and END are the first and the last bytes of a journal; of a shorter one, all of it. */
@@ -26,7 +27,7 @@ bool rollback_journal_is_trusted(const char *journal, const char *file);
 
 /* Whether SQLite may apply the file JOURNAL, which may be missing, to the database FILE with pages
  * of PAGE_SIZE bytes. False with ERR filled: it is a link or no regular file, not trusted, it names
- * a super-journal, or it is of another database. */
+ * a super-journal, it is of another database, or it is cut short. */
 bool rollback_journal_check(const char *journal, const char *file, uint32_t page_size,
                             struct error *err);
 

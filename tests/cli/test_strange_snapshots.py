@@ -225,6 +225,13 @@ def second_name_of_the_file(stranger):
     os.link(stranger.file, stranger.folder / "y.ddb")
 
 
+def cut_journal(stranger):
+    """A page of it is missing: SQLite would restore the others, and report no failure."""
+    size = journals.page_size(stranger.file)
+    whole = journals.hot(stranger.file, old=[(1, stranger.file.read_bytes()[:size])])
+    stranger.journal.write_bytes(whole[:-1])
+
+
 def another_application(stranger):
     change(stranger.file, "PRAGMA application_id = 1")
     hot_journal(stranger)
@@ -240,6 +247,7 @@ NO_LINK = "x.ddb-journal was not applied: it is a link, or no regular file"
     (other_database, "x.ddb-journal was not applied: it is of another database"),
     (longer_database, "x.ddb-journal was not applied: it is of another database"),
     (no_journal, "x.ddb-journal was not applied: it has no header of SQLite"),
+    (cut_journal, "x.ddb-journal was not applied: it is cut short"),
     (another_user_s_journal, "x.ddb-journal was not applied: it is another user's"),
     (link_as_file, "x.ddb was not repaired: it is a link, or no regular file"),
     (second_name_of_the_file, "x.ddb was not repaired: it is a link, or no regular file"),
