@@ -25,6 +25,7 @@ struct output_terminal {
 };
 
 static struct output_terminal output_terminals[] = {{.fd = STDOUT_FILENO}, {.fd = STDERR_FILENO}};
+static pthread_mutex_t output_lock = PTHREAD_MUTEX_INITIALIZER; /* of the next two */
 static output_before_fn *output_before;
 static void *output_before_arg;
 static int output_pipe[2] = {-1, -1}; /* from the handler of signals to the thread */
@@ -60,12 +61,20 @@ static bool output_write_all(int fd, struct span text)
     return true;
 }
 
+/* Behind output_set_before no thread calls the function that it replaces. */
+static void output_call_before(void)
+{
+    pthread_mutex_lock(&output_lock);
+    if (output_before)
+        output_before(output_before_arg);
+    pthread_mutex_unlock(&output_lock);
+}
+
 /* Writes the stored bytes and TEXT. An incomplete character at the end is stored, unless IS_END. */
 static bool output_show(struct output_terminal *terminal, struct span text, bool is_end)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf whole = {0}, safe = {0};
-    if (output_before)
-        output_before(output_before_arg);
+    output_call_before();
     buf_add(&whole, terminal->start, terminal->size);
     buf_add_span(&whole, text);
     size_t left = is_end ? 0 : output_count_start(buf_span(&whole));
@@ -141,9 +150,9 @@ static void *output_end_at_signal(void *arg)
     output_limit_end(byte);
     flockfile(stdout);
     fflush(stdout);
+    fflush(stderr);
     output_finish();
-    if (output_before)
-        output_before(output_before_arg);
+    output_call_before();
     kill(getpid(), byte);
     return NULL;
 }
@@ -210,6 +219,8 @@ FILE *output_raw(FILE *stream)
 
 void output_set_before(output_before_fn *fn, void *arg)
 {
+    pthread_mutex_lock(&output_lock);
     output_before = fn;
     output_before_arg = arg;
+    pthread_mutex_unlock(&output_lock);
 }
