@@ -108,6 +108,16 @@ bool recording_file_check(struct database *database, bool *is_recording, struct 
     return true;
 }
 
+/* The owner of a file can always read what is added to it. */
+static bool file_check_owner(const char *file, struct error *err)
+{
+    struct stat status;
+    return (stat(file, &status) == 0 && status.st_uid == geteuid()) ||
+           error_set(err, ERROR_DENIED,
+                     "%s is a file of another user, who could read the recording; name a new file",
+                     file);
+}
+
 /* Creates the tables in an empty database; another one must be a recording. */
 static bool file_prepare(struct database *database, struct error *err)
 {
@@ -122,6 +132,8 @@ static bool file_prepare(struct database *database, struct error *err)
                          "%s is a database of another application; --record needs a new file, or "
                          "a recording",
                          file);
+    if (!file_check_owner(file, err))
+        return false;
     if (objects == 0) {
         chmod(file, FILE_OWNER_ONLY); /* of an empty file that existed */
         return schema_create(database, "recording", err) &&

@@ -84,6 +84,20 @@ def test_only_a_recording_or_a_new_file_is_written(ddbfs, tmp_path):
     ddbfs("cat", "--record", tmp_path / "no/such/folder.ddb", SETTINGS, expect=1)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes files of another user")
+def test_a_file_of_another_user_gets_no_recording(ddbfs, tmp_path):
+    """Its owner could read the recording, also if the file was empty before."""
+    file = tmp_path / "incident.ddb"
+    for make in (file.touch, lambda: ddbfs("cat", "--record", file, SETTINGS)):
+        make()
+        os.chown(file, 12345, 12345)
+        before = file.read_bytes()
+        told = ddbfs("cat", "--record", file, SETTINGS, expect=1).stderr
+        assert "is a file of another user, who could read the recording; name a new file" in told
+        assert file.read_bytes() == before
+        file.unlink()
+
+
 def test_a_journal_that_names_another_file_is_not_applied(ddbfs, tmp_path):
     """A recorder applies the journal of a killed one, and no other."""
     file, victim, journal = (tmp_path / name for name in ("incident.ddb", "diary", "incident.ddb-journal"))
