@@ -540,6 +540,16 @@ def spool_is_where_large_files_of_listings_are(bench):
     ).stderr
 
 
+@effect_of("--spool-size")
+def spool_size_bounds_large_files_of_listings(bench):
+    things = bench.fixture("things")
+    for number in range(4):
+        things.put(f"thing-{number}", payload={"S": "x" * 300_000})
+    for size, number in (("1M", errno.ENOSPC), ("2M", 0)):
+        with bench.mounted("--cache-size", "1M", "--spool", bench.folder, "--spool-size", size, env=things.env) as root:
+            assert error_of(lambda: os.stat(root / "any/things/box@jsonl")) == number  # noqa: B023
+
+
 @effect_of("--max-entries")
 def max_entries_ends_a_listing_in_an_error(bench):
     things = bench.fixture("things")
