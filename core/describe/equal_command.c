@@ -445,8 +445,7 @@ static void equal_command_write_query(const struct equal_command *command, struc
         .flags = keys                                              ? "-ac"
                  : plan->kind == PLAN_FIND && plan->attribute.size ? "-r"
                                                                    : "-c",
-        .first_suffice = !equal_command_others_may_come(plan) && command->own_count == 0 &&
-                         (plan->kind == PLAN_LIST || plan->query->limit == 1),
+        .first_suffice = !equal_command_others_may_come(plan) && command->own_count == 0,
     };
     command->source->write_command(plan->query, &how, out);
     out->failed = out->failed || sift.failed || choose.failed;

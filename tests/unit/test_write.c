@@ -27,9 +27,11 @@ static const char everything[] =
     "      'Keys': { 'partition': { 'x': 'X|{x}' }, 'sort': 'n', 'projects': 'keys' },\n"
     "      'Some': { 'partition': ['x', 'y'], 'sort': { 'n': '{n}', 'u v': '{u}' } },\n"
     "      'Listed': { 'partition': 'x', 'projects': ['total', 'state'] },\n"
-    "      'Kinds': { 'partition': { 'k': { 'a': 'K|{x}', 'z': 'Z|{x}' } }, 'projects': 'all' },\n"
+    "      'Kinds': { 'partition': { 'k': { 'a': 'K|{x}', 'z': 'Z|{x}' } }, 'projects': 'all',"
+    " 'holds': ['a', 'z'] },\n"
     "      'Local': { 'partition': { 'pk': 'A|{a}' }, 'sort': 'y', 'local': true,"
     " 'projects': 'all' } },\n"
+    "    'attributes': { 'b': ['z'], 'c': [] },\n"
     "    'types': { 'n': 'N', 'total': 'N', 'open': 'BOOL' },\n"
     "    'params': { 'b': { 'values': ['v', 'w'], 'only': true, 'hint': 'say v' },\n"
     "                'c': { 'owner': 'a', 'match': '^[^.]+$', 'type': 'S' } },\n"
@@ -99,6 +101,13 @@ static void dump_model(const struct model *model, struct buf *out)
     for (const struct map_index *index = model->indexes; index; index = index->next)
         buf_printf(out, "%s %zu+%zu %d %d %zu\n", index->name, index->partition_count,
                    index->sort_count, (int)index->projects, index->local, index->include_count);
+    for (const struct map_index *index = model->indexes; index; index = index->next)
+        for (size_t i = 0; i < index->hold_count; i++)
+            buf_printf(out, "%s holds %s\n", index->name, index->holds[i]->name);
+    for (const struct map_attribute *each = model->attributes; each; each = each->next)
+        for (size_t i = 0; i <= each->kind_count; i++)
+            buf_printf(out, "%s %s\n", each->name,
+                       i < each->kind_count ? each->kinds[i]->name : "none further");
     for (const struct map_link *link = model->links; link; link = link->next)
         buf_printf(out, "%s %s %zu %zu %zu\n", link->name, link->to, link->kind_count,
                    link->source_count, link->step_count);
