@@ -108,7 +108,7 @@ bool recording_file_check(struct database *database, bool *is_recording, struct 
     return true;
 }
 
-/* The owner of a file can always read what is added to it. */
+/* The owner of a file can read all later additions, whatever its mode is. */
 static bool file_check_owner(const char *file, struct error *err)
 {
     struct stat status;
