@@ -591,32 +591,32 @@ static struct sql_value sql_module_read_wanted(const struct sql_module *module, 
     return value;
 }
 
-static void sql_module_begins_with(sqlite3_context *context, int argc, sqlite3_value **argv)
+typedef bool sql_module_test_fn(const struct sql_types *types, const struct sql_value *in,
+                                const struct sql_value *wanted, bool *result, struct error *err);
+
+static void sql_module_test(sqlite3_context *context, sqlite3_value **argv, sql_module_test_fn *fn)
 {
     struct sql_module *module = sqlite3_user_data(context);
     struct sql_value in = sql_module_read_argument(argv[0]),
                      wanted = sql_module_read_wanted(module, argv[1]);
     struct error err;
     bool result;
-    (void)argc;
-    if (sql_functions_begins_with(&module->types, &in, &wanted, &result, &err))
+    if (fn(&module->types, &in, &wanted, &result, &err))
         sqlite3_result_int(context, result);
     else
         sqlite3_result_error_code(context, sql_module_fault(module, &err));
 }
 
+static void sql_module_begins_with(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    (void)argc;
+    sql_module_test(context, argv, sql_functions_begins_with);
+}
+
 static void sql_module_contains(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
-    struct sql_module *module = sqlite3_user_data(context);
-    struct sql_value in = sql_module_read_argument(argv[0]),
-                     wanted = sql_module_read_wanted(module, argv[1]);
-    struct error err;
-    bool result;
     (void)argc;
-    if (sql_functions_contains(&module->types, &in, &wanted, &result, &err))
-        sqlite3_result_int(context, result);
-    else
-        sqlite3_result_error_code(context, sql_module_fault(module, &err));
+    sql_module_test(context, argv, sql_functions_contains);
 }
 
 /* Sums. */
