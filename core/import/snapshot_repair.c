@@ -12,7 +12,8 @@ bool snapshot_repair(const char *file, bool *repaired, struct error *err)
     struct error why = {0};
     *repaired = false;
     if (lstat(file, &status) != 0)
-        return error_set(err, ERROR_INVALID, "%s cannot be opened: %s", file, strerror(errno));
+        return error_set(err, ERROR_INVALID, "%s cannot be opened: %s; name the snapshot to repair",
+                         file, strerror(errno));
     if (!S_ISREG(status.st_mode) || status.st_nlink > 1)
         return error_set(err, ERROR_INVALID,
                          "%s was not repaired: it is a link, or no regular file; name the snapshot "
