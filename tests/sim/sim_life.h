@@ -1,0 +1,46 @@
+/* One life: its plan of actions, its actors, its end. */
+#ifndef DDBFS_TESTS_SIM_SIM_LIFE_H
+#define DDBFS_TESTS_SIM_SIM_LIFE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sim_action_kind {
+    SIM_ACT_CAT, SIM_ACT_LS, SIM_ACT_LS_LONG, SIM_ACT_GREP, SIM_ACT_FIND, SIM_ACT_HEAD,
+    SIM_ACT_STAT, SIM_ACT_COMPANION, SIM_ACT_LINK, SIM_ACT_PROBE, SIM_ACT_CONTROL, SIM_ACT_REFRESH,
+    SIM_ACT_TWO_READERS, /* two programs read one directory at the same time */
+    SIM_ACT_SIGNAL,      /* an impatient program: a signal some time after its start */
+    SIM_ACT_SHRINK,      /* the kernel's memory pressure */
+    SIM_ACT_WRITE,       /* a writer changes items (sim_history_write_one) */
+    SIM_ACT_STORM,       /* many readers of one path */
+    SIM_ACT_RELOAD,      /* SIGHUP with another map */
+    SIM_ACT_TOUCH,       /* an attempt to write to the mount */
+    SIM_ACT_KINDS
+};
+
+struct sim_action {
+    unsigned number;
+    enum sim_action_kind kind;
+    int64_t at_ms;
+    uint64_t seed; /* of its own dice */
+};
+
+/* Draws the plan of SETTINGS.actions actions from the seed; numbers begin at FIRST_NUMBER. */
+struct sim_action *sim_life_plan(unsigned first_number, unsigned *count);
+
+/* Starts the actors: each action runs on a fiber at its time. The life ends when all have ended. */
+void sim_actors_start(const struct sim_action *actions, unsigned count);
+bool sim_actors_have_ended(void);
+
+/* The oracles after the last action: books, counts, files of /.ddbfs. Runs on a fiber while the mount is
+ * live; the kernel has forgotten everything afterwards. */
+void sim_life_check_end(void);
+
+/* How many operations actors have done, and how many requests were sent: for the figures. */
+struct sim_life_counts {
+    uint64_t operations, actions;
+};
+struct sim_life_counts sim_life_count(void);
+
+#endif
