@@ -7,8 +7,18 @@
 #include <stdint.h>
 
 enum sim_action_kind {
-    SIM_ACT_CAT, SIM_ACT_LS, SIM_ACT_LS_LONG, SIM_ACT_GREP, SIM_ACT_FIND, SIM_ACT_HEAD,
-    SIM_ACT_STAT, SIM_ACT_COMPANION, SIM_ACT_LINK, SIM_ACT_PROBE, SIM_ACT_CONTROL, SIM_ACT_REFRESH,
+    SIM_ACT_CAT,
+    SIM_ACT_LS,
+    SIM_ACT_LS_LONG,
+    SIM_ACT_GREP,
+    SIM_ACT_FIND,
+    SIM_ACT_HEAD,
+    SIM_ACT_STAT,
+    SIM_ACT_COMPANION,
+    SIM_ACT_LINK,
+    SIM_ACT_PROBE,
+    SIM_ACT_CONTROL,
+    SIM_ACT_REFRESH,
     SIM_ACT_TWO_READERS, /* two programs read one directory at the same time */
     SIM_ACT_SIGNAL,      /* an impatient program: a signal some time after its start */
     SIM_ACT_SHRINK,      /* the kernel's memory pressure */
@@ -26,6 +36,39 @@ struct sim_action {
     uint64_t seed; /* of its own dice */
 };
 
+/* The options of the mount of this life, drawn from the seed: the product gets them as words of its
+ * command line, and the oracles read them here. */
+struct sim_life_options {
+    int64_t timeout_ms;         /* --timeout; default 10,000 */
+    uint64_t cache_bytes;       /* --cache-size; default 256 MB */
+    double max_rcu;             /* --max-rcu; 0: none */
+    double max_rcu_per_process; /* --max-rcu-per-process; 0: none */
+    int64_t stale_ms;           /* --stale-if-error; 0: never */
+    uint32_t max_entries;       /* --max-entries; default 1,000,000 */
+    int64_t parallel_ms;        /* --parallel; default 3; -1: no */
+    uint64_t spool_bytes;       /* --spool-size; 0: not given */
+    bool no_spool;              /* --spool no */
+    bool live;                  /* --live */
+    bool show_secrets;          /* --show-secrets */
+    bool is_compact;            /* --format compact */
+    bool no_hedge;              /* --hedge no */
+    bool allow_scan;            /* --allow-scan */
+    uint64_t scan_limit;        /* --scan-limit, items; 0: not given */
+    bool is_quiet;              /* -o unlistable=quiet */
+    bool allow_other;           /* -o allow_other */
+    bool has_ledger;            /* --ledger SCRATCH/ledger.jsonl */
+    bool records;               /* --record SCRATCH/recording.ddb */
+    const char *suffix;         /* --suffix; "" without */
+    unsigned umask;             /* -o umask=; 0 without */
+};
+
+/* Drawn at the first call. */
+const struct sim_life_options *sim_life_options(void);
+
+/* The options as words for `ddbfs mount`, without the map and the mountpoint; files are below
+ * SCRATCH. The words live as long as the life. */
+const char *const *sim_life_words(const char *scratch, unsigned *count);
+
 /* Draws the plan of SETTINGS.actions actions from the seed; numbers begin at FIRST_NUMBER. */
 struct sim_action *sim_life_plan(unsigned first_number, unsigned *count);
 
@@ -33,8 +76,8 @@ struct sim_action *sim_life_plan(unsigned first_number, unsigned *count);
 void sim_actors_start(const struct sim_action *actions, unsigned count);
 bool sim_actors_have_ended(void);
 
-/* The oracles after the last action: books, counts, files of /.ddbfs. Runs on a fiber while the mount is
- * live; the kernel has forgotten everything afterwards. */
+/* The oracles after the last action: books, counts, files of /.ddbfs. Runs on a fiber while the
+ * mount is live; the kernel has forgotten everything afterwards. */
 void sim_life_check_end(void);
 
 /* How many operations actors have done, and how many requests were sent: for the figures. */
