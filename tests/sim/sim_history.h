@@ -7,9 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum sim_type {
-    SIM_S, SIM_N, SIM_B, SIM_BOOL, SIM_NULL, SIM_M, SIM_L, SIM_SS, SIM_NS, SIM_BS
-};
+#include "tests/sim/sim_dice.h"
+
+struct sim_text;
+
+/* Environments: the tables of the map are named "prod-" and their base name. */
+#define SIM_ENVIRONMENT "prod"
+
+enum sim_type { SIM_S, SIM_N, SIM_B, SIM_BOOL, SIM_NULL, SIM_M, SIM_L, SIM_SS, SIM_NS, SIM_BS };
 
 /* An attribute's value. S: text, may hold any byte but is UTF-8. N: its canonical digits. B: bytes,
  * decoded. BOOL: "true" or "false". The others have MEMBERS; those of a map have names. */
@@ -29,14 +34,16 @@ struct sim_attribute {
 /* One state of an item. Immutable. */
 struct sim_version {
     struct sim_item *item;
-    uint64_t number;    /* unique in the life: 1, 2, … */
-    int64_t from_ms;    /* it was written then */
-    int64_t until_ms;   /* the next one was; INT64_MAX: it is the present one */
-    bool is_deleted;    /* the item did not exist */
+    uint64_t number;                  /* unique in the life: 1, 2, … */
+    int64_t from_ms;                  /* it was written then */
+    int64_t until_ms;                 /* the next one was; INT64_MAX: it is the present one */
+    bool is_deleted;                  /* the item did not exist */
     struct sim_attribute *attributes; /* owned; sorted by name (bytes); with the keys */
     size_t attribute_count;
-    size_t item_size;   /* by the service's rules, for consumed units */
-    int64_t *index_ms;  /* owned; when each index of the table shows it (its lag); in order per item */
+    size_t item_size; /* by the service's rules, for consumed units */
+    int64_t
+        *index_ms; /* owned; when each index of the table shows it (its lag); in order per item */
+    struct sim_place **places; /* owned; [0] in the table, [1 + N] in index N; NULL: not in it */
     struct sim_version *older;
 };
 
@@ -63,27 +70,56 @@ struct sim_index {
     enum sim_projection projection;
     char **included; /* owned */
     unsigned included_count;
-    int64_t most_lag_ms; /* of a change; 0 for local indexes */
+    int64_t most_lag_ms; /* of a read of the index; of local indexes as of the table */
+};
+
+/* How a table was drawn. */
+enum sim_shape {
+    SIM_SHAPE_JOBS, /* the three tables of docs/guides/access-patterns.md, with all their indexes */
+    SIM_SHAPE_SETTINGS,
+    SIM_SHAPE_SHOPS,
+    SIM_SHAPE_SINGLE, /* PK and SK of several kinds: USER#{user}, ORDER#{date}#{order} */
+    SIM_SHAPE_HASH,   /* a plain hash key alone, of any type */
+    SIM_SHAPE_PAIR,   /* plain hash and range keys, of any types */
+    SIM_SHAPE_WIDE,   /* plain keys; its global indexes have up to four hash and range attributes */
+    SIM_SHAPES
+};
+
+/* A kind of item, by the formats of its key attributes: "JOB#{created_at}#{job_id}". An attribute
+ * without a format holds a plain value. A part's value has no "#", unless the part is the last of
+ * its format and IS_OPEN. A few items of a table are of no kind: they are strays, which match no
+ * format. All formats are of attributes of type S. Constant. */
+enum { SIM_MOST_FORMATS = 8 };
+struct sim_kind {
+    const char *name;
+    struct sim_format {
+        const char *attribute, *format; /* NULL: the end */
+    } formats[SIM_MOST_FORMATS];
 };
 
 struct sim_table {
-    char *name; /* owned */
+    char *name;            /* owned */
+    const char *base_name; /* NAME without the environment; points into NAME; NULL: it is of none */
+    enum sim_shape shape;
+    const struct sim_kind *kinds; /* NULL: plain keys */
+    size_t kind_count;
     struct sim_key_schema key;
     struct sim_index *indexes; /* owned */
     unsigned index_count;
     bool has_stream;
     bool has_ttl;
-    char *ttl_attribute;    /* owned; NULL: none */
-    int64_t most_lag_ms;    /* of eventually consistent reads */
+    char *ttl_attribute; /* owned; NULL: none */
+    int64_t most_lag_ms; /* of eventually consistent reads */
     struct sim_item *first, **last;
-    size_t item_count;      /* present items */
+    size_t item_count;                        /* present items */
+    struct sim_order *orders;                 /* owned; [0] of the table, [1 + N] of index N */
     struct sim_change *changes, *last_change; /* in order, for streams */
     struct sim_table *next;
 };
 
 /* A change of an item, as a stream reports it. */
 struct sim_change {
-    uint64_t sequence; /* increasing in the table */
+    uint64_t sequence;                        /* increasing in the table */
     const struct sim_version *before, *after; /* may be deleted versions */
     bool by_ttl;
     struct sim_change *next;
@@ -102,21 +138,61 @@ struct sim_version *sim_history_put(struct sim_table *table, struct sim_attribut
                                     size_t count, bool is_deleted, bool by_ttl);
 
 /* The item with the key attributes of LIKE; NULL: never existed. */
-struct sim_item *sim_history_find(const struct sim_table *table,
-                                  const struct sim_attribute *like, size_t count);
+struct sim_item *sim_history_find(const struct sim_table *table, const struct sim_attribute *like,
+                                  size_t count);
 
 const struct sim_value *sim_version_get(const struct sim_version *version, const char *name);
 
-/* The version at AT_MS, for readers of the table (INDEX -1) or of an index, with their lag. NULL: the
- * item did not exist yet. A deleted version is returned as such. */
+/* The version at AT_MS, for readers of the table (INDEX -1) or of an index, with their lag. NULL:
+ * the item did not exist yet. A deleted version is returned as such. */
 const struct sim_version *sim_version_at(const struct sim_item *item, int index, int64_t at_ms);
+
+/* A place of an item in the order of a table or an index. An item that moves in an index has
+ * several places; a place is never removed. A version is in an index if it is not deleted and has
+ * all attributes of the index's key, with their types. */
+struct sim_place {
+    struct sim_item *item;
+    const struct sim_version *like; /* a version with the key attributes of this place */
+    struct sim_partition *partition;
+};
+
+/* The items with one hash key, in the order of their range keys; ties in an unspecified but stable
+ * order. */
+struct sim_partition {
+    const struct sim_version *like; /* a version with the hash attributes */
+    uint64_t digest;                /* of its hash key: the order of a Scan */
+    struct sim_place **places;      /* owned */
+    size_t place_count, room;
+};
+
+struct sim_order {
+    const struct sim_table *table;
+    const struct sim_key_schema *key;
+    int index; /* -1: the table */
+    struct sim_partition *
+        *partitions; /* owned; in the order of their digests, then of their keys */
+    size_t partition_count, room;
+};
+
+/* The order of the table (INDEX -1) or of an index. */
+const struct sim_order *sim_history_order(const struct sim_table *table, int index);
+/* The partition with the hash attributes HASH, as many as the key has; NULL: there never was an
+ * item. */
+const struct sim_partition *sim_order_find(const struct sim_order *order,
+                                           const struct sim_value *const *hash);
+/* The version that the place shows at AT_MS; NULL: none, or the item is elsewhere. */
+const struct sim_version *sim_place_version(const struct sim_place *place,
+                                            const struct sim_order *order, int64_t at_ms);
+/* Whether an index has the attribute (of each index the keys of the table, too). */
+bool sim_index_has(const struct sim_table *table, int index, const char *attribute);
+/* The number of the index with this name; -1: none. */
+int sim_table_find_index(const struct sim_table *table, const char *name);
 
 /* Compares as keys do: N by number, others by bytes. The types are equal. */
 int sim_value_compare(const struct sim_value *a, const struct sim_value *b);
 bool sim_value_equal(const struct sim_value *a, const struct sim_value *b);
 
 /* Appends typed JSON, as the service sends it: {"S":"x"}. */
-struct sim_text;
 void sim_value_write(struct sim_text *out, const struct sim_value *value);
 
 void sim_value_copy(struct sim_value *out, const struct sim_value *value);
