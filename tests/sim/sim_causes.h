@@ -45,8 +45,16 @@ struct sim_spell {
  * storms. Numbers begin at FIRST_NUMBER; returns the next one. */
 unsigned sim_causes_plan(unsigned first_number, int64_t life_ms);
 
-/* Whether FAULT strikes now. Each call draws. DETAIL is told in the story. */
+/* Whether FAULT strikes now. Each call draws. DETAIL is told in the story. Cheap while no spell of
+ * FAULT holds. */
 bool sim_causes_strike(enum sim_fault fault, const char *detail);
+/* Whether a spell of FAULT holds now; draws nothing. */
+bool sim_causes_is_under(enum sim_fault fault);
+
+/* One attempt of a request, as its sender sees it: REQUEST identifies the target and the body, so
+ * that retries have the same one. FAULT is what ended it; SIM_FAULTS: it succeeded. */
+void sim_causes_note_attempt(uint64_t request, const char *operation, enum sim_fault fault,
+                             int64_t sent_ms);
 
 /* Notes a cause that something else than a spell had. */
 void sim_causes_note(enum sim_fault fault, const char *detail);

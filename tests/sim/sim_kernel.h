@@ -21,8 +21,8 @@ struct sim_process {
 };
 
 /* The device: called by the wrapped system calls of the program (sim_os.c). */
-ssize_t sim_kernel_device_read(void *bytes, size_t size);                  /* -1 with errno */
-ssize_t sim_kernel_device_writev(const struct iovec *parts, int count);    /* -1 with errno */
+ssize_t sim_kernel_device_read(void *bytes, size_t size);               /* -1 with errno */
+ssize_t sim_kernel_device_writev(const struct iovec *parts, int count); /* -1 with errno */
 bool sim_kernel_device_is_readable(void);
 /* The program has closed the device, or the mount is gone: requests fail with ENOTCONN. */
 void sim_kernel_device_close(void);
@@ -33,14 +33,14 @@ void sim_kernel_mount(void);
 void sim_kernel_unmount(void);
 bool sim_kernel_is_live(void); /* FUSE_INIT has its reply, and it is mounted */
 
-/* System calls on the mount; PATH begins with "/", which is the mountpoint. Each runs on a fiber, may
- * wait, and returns a negative errno as a kernel does. */
+/* System calls on the mount; PATH begins with "/", which is the mountpoint. Each runs on a fiber,
+ * may wait, and returns a negative errno as a kernel does. */
 int sim_sys_stat(struct sim_process *process, const char *path, struct stat *out);
 int sim_sys_open(struct sim_process *process, const char *path); /* a file's descriptor */
 ssize_t sim_sys_pread(struct sim_process *process, int fd, void *bytes, size_t size, off_t offset);
 int sim_sys_opendir(struct sim_process *process, const char *path);
-/* Up to COUNT entries from the directory's cursor; 0: the end. PLUS: attributes were known, and STAT
- * is filled. */
+/* Up to COUNT entries from the directory's cursor; 0: the end. PLUS: attributes were known, and
+ * STAT is filled. */
 struct sim_entry {
     char name[256];
     uint64_t ino;
@@ -58,14 +58,14 @@ int sim_sys_write_attempt(struct sim_process *process, const char *path, unsigne
  * is read, perhaps after its reply). */
 void sim_kernel_signal(struct sim_process *process);
 
-/* Memory pressure: drops some unused dentries, inodes and pages, with FORGET or BATCH_FORGET. PER_MILLE
- * of them; 1000: all unused. */
+/* Memory pressure: drops some unused dentries, inodes and pages, with FORGET or BATCH_FORGET.
+ * PER_MILLE of them; 1000: all unused. */
 void sim_kernel_shrink(unsigned per_mille);
 
 /* What the kernel holds, for the oracles at the end of a life. */
 struct sim_kernel_counts {
     size_t dentries, inodes, open_files, waiting_requests, queued_requests;
-    uint64_t lookups; /* sum of nlookup */
+    uint64_t lookups;                          /* sum of nlookup */
     uint64_t requests, replies, notifications; /* so far */
 };
 struct sim_kernel_counts sim_kernel_count(void);

@@ -1,5 +1,5 @@
-/* What paths mean, from the documents alone: the map of this life, what each path shows at each moment,
- * and the oracles of what was read. Nothing here calls the product. */
+/* What paths mean, from the documents alone: the map of this life, what each path shows at each
+ * moment, and the oracles of what was read. Nothing here calls the product. */
 #ifndef DDBFS_TESTS_SIM_SIM_PATHS_H
 #define DDBFS_TESTS_SIM_SIM_PATHS_H
 
@@ -9,8 +9,8 @@
 
 #include "tests/sim/sim_dice.h"
 
-/* Draws the map of this life for the tables of the history. Returns its JSON text, or NULL: the life
- * has no map, and reads /tables/. Also the text after a reload (SIGHUP), which may differ. */
+/* Draws the map of this life for the tables of the history. Returns its JSON text, or NULL: the
+ * life has no map, and reads /tables/. Also the text after a reload (SIGHUP), which may differ. */
 const char *sim_paths_draw_map(void);
 const char *sim_paths_redraw_map(void);
 
@@ -29,9 +29,9 @@ enum sim_path_kind {
  * bytes. */
 enum sim_path_kind sim_paths_draw(struct sim_dice *dice, enum sim_path_kind kind, char *out);
 
-/* The oracles. Each ends the life with sim_defect if what was read can't be true. Times are those of the
- * begin and of the end of the operation; OPENED_MS is when the name was last resolved by the kernel or
- * the program (a file that is open shows the version it had then). */
+/* The oracles. Each ends the life with sim_defect if what was read can't be true. Times are those
+ * of the begin and of the end of the operation; OPENED_MS is when the name was last resolved by the
+ * kernel or the program (a file that is open shows the version it had then). */
 
 /* A whole file was read from PATH. */
 void sim_oracle_file(const char *path, const char *bytes, size_t size, int64_t from_ms,
@@ -39,8 +39,8 @@ void sim_oracle_file(const char *path, const char *bytes, size_t size, int64_t f
 /* A directory was read to its end without an error; NAMES in their order. */
 void sim_oracle_listing(const char *path, char *const *names, size_t count, int64_t from_ms,
                         int64_t until_ms);
-/* An operation on PATH failed with errno ERROR. ENOENT must have been true; any other error must have a
- * cause. */
+/* An operation on PATH failed with errno ERROR. ENOENT must have been true; any other error must
+ * have a cause. */
 void sim_oracle_error(const char *path, const char *operation, int error, int64_t from_ms,
                       int64_t until_ms);
 /* stat: SIZE is that of a version; MODE and mtime are as the documents say. */
@@ -49,8 +49,8 @@ void sim_oracle_stat(const char *path, const struct stat *stat, int64_t from_ms,
 /* A link's target. */
 void sim_oracle_link(const char *path, const char *target, int64_t from_ms, int64_t until_ms);
 
-/* The kernel or the user has asked for fresh data: /.ddbfs/refresh, SIGHUP. Reads that begin later show
- * nothing older. */
+/* The kernel or the user has asked for fresh data: /.ddbfs/refresh, SIGHUP. Reads that begin later
+ * show nothing older. */
 void sim_oracle_note_refresh(const char *path);
 
 #endif

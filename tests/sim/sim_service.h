@@ -1,5 +1,5 @@
-/* DynamoDB, and the other services that the program calls: requests are checked as the service would,
- * answered from the history, and booked. */
+/* DynamoDB, and the other services that the program calls: requests are checked as the service
+ * would, answered from the history, and booked. */
 #ifndef DDBFS_TESTS_SIM_SIM_SERVICE_H
 #define DDBFS_TESTS_SIM_SIM_SERVICE_H
 
@@ -19,6 +19,8 @@ struct sim_request {
     size_t size;
 };
 
+struct sim_bill;
+
 /* A response; owned by the caller afterwards (sim_answer_free). */
 struct sim_answer {
     int status;
@@ -26,26 +28,37 @@ struct sim_answer {
     size_t header_count;
     char *body; /* owned */
     size_t size;
+    struct sim_bill *bill; /* owned; what was booked for it; NULL: nothing */
+    const char *operation; /* static; "" if the request named none */
 };
 
-/* Processes a request: checks its signature, members, expressions, names, types and sizes (a request
- * that the real service would refuse is a defect unless a fault of the life explains it), reads the
- * history at this moment, and books its units. */
+/* Processes a request: checks its signature, members, expressions, names, types and sizes (a
+ * request that the real service would refuse is a defect unless a fault of the life explains it),
+ * reads the history at this moment, and books its units. */
 void sim_service_answer(const struct sim_request *request, struct sim_answer *out);
 void sim_answer_free(struct sim_answer *answer);
+/* The program can't rely on the response: it is lost, late, or damaged. Books its units as lost. */
+void sim_service_note_lost(struct sim_answer *answer);
 
-/* sim_tables.c: the operations on items, without HTTP. */
-struct sim_json;
-struct sim_text;
+/* The static credentials of this life, for the environment of the program; the service accepts no
+ * others. */
+struct sim_credentials {
+    const char *access_key_id, *secret_access_key;
+    const char *session_token; /* NULL: none */
+    const char *account_id;    /* AWS_ACCOUNT_ID; NULL: not set, so hosts have no account */
+};
+const struct sim_credentials *sim_service_credentials(void);
 
 /* The books: what the service has charged. */
 struct sim_books {
-    uint64_t requests;  /* that were processed */
-    uint64_t refused;   /* throttled, denied, failed */
-    uint64_t lost;      /* processed, but the response did not arrive */
+    uint64_t requests; /* that were processed */
+    uint64_t refused;  /* throttled, denied, failed */
+    uint64_t lost;     /* processed, but the response did not arrive */
     /* In halves of a read unit, so that sums are exact. */
     uint64_t half_units;      /* of all processed requests */
-    uint64_t half_units_lost; /* of those whose response did not arrive */
+    uint64_t half_units_lost; /* of those whose response did not arrive, or was damaged: the program
+                               * knows these units at best in part */
+    uint64_t search_bytes, search_bytes_lost; /* of vector searches */
 };
 struct sim_books sim_service_books(void);
 /* By table, or table and index "TABLE/INDEX"; zeros if it was never read. */
@@ -53,5 +66,9 @@ struct sim_books sim_service_books_of(const char *name);
 
 /* How many transfers are under way: at the end 0. */
 size_t sim_transport_count(void);
+/* How many requests the program has sent, in all; also those that did not reach the service. */
+uint64_t sim_transport_sent(void);
+/* The time of the last one; 0: none was sent. */
+int64_t sim_transport_last_ms(void);
 
 #endif

@@ -19,8 +19,15 @@ void sim_text_json_string(struct sim_text *text, const char *bytes, size_t size)
 void sim_text_base64(struct sim_text *text, const void *bytes, size_t size);
 void sim_text_free(struct sim_text *text);
 
-enum sim_json_kind { SIM_JSON_NULL, SIM_JSON_TRUE, SIM_JSON_FALSE, SIM_JSON_NUMBER, SIM_JSON_STRING,
-                     SIM_JSON_ARRAY, SIM_JSON_OBJECT };
+enum sim_json_kind {
+    SIM_JSON_NULL,
+    SIM_JSON_TRUE,
+    SIM_JSON_FALSE,
+    SIM_JSON_NUMBER,
+    SIM_JSON_STRING,
+    SIM_JSON_ARRAY,
+    SIM_JSON_OBJECT
+};
 
 /* A parsed value. Strings are decoded and may contain NUL; numbers keep their text. */
 struct sim_json {
@@ -32,11 +39,13 @@ struct sim_json {
     size_t count;
 };
 
-/* False, with *OUT empty, if BYTES is not one JSON value (RFC 8259; a repeated name is an error). */
+/* False, with *OUT empty, if BYTES is not one JSON value (RFC 8259; a repeated name is an error).
+ */
 bool sim_json_parse(struct sim_json *out, const char *bytes, size_t size);
 void sim_json_free(struct sim_json *json);
 /* NULL if OBJECT is no object or has no such member. */
 const struct sim_json *sim_json_get(const struct sim_json *object, const char *name);
-const char *sim_json_text(const struct sim_json *object, const char *name); /* a string's; or NULL */
+const char *sim_json_text(const struct sim_json *object,
+                          const char *name); /* a string's; or NULL */
 
 #endif

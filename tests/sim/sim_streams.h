@@ -1,0 +1,21 @@
+/* DynamoDB Streams: the changes of tables, in shards that split and expire. */
+#ifndef DDBFS_TESTS_SIM_SIM_STREAMS_H
+#define DDBFS_TESTS_SIM_SIM_STREAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tests/sim/sim_tables.h"
+
+/* The view of TABLE's stream: "NEW_AND_OLD_IMAGES", "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY". */
+const char *sim_streams_view(const struct sim_table *table);
+
+/* Executes OPERATION at this moment, as sim_tables_answer does; no units are consumed. False: it is
+ * none of DescribeStream, GetShardIterator, GetRecords. */
+bool sim_streams_answer(const char *operation, const struct sim_json *request,
+                        struct sim_outcome *out);
+
+/* How many changes were lost to readers by shards that were trimmed: gaps. */
+uint64_t sim_streams_trimmed(const struct sim_table *table);
+
+#endif
