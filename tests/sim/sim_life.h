@@ -26,6 +26,9 @@ enum sim_action_kind {
     SIM_ACT_STORM,       /* many readers of one path */
     SIM_ACT_RELOAD,      /* SIGHUP with another map */
     SIM_ACT_TOUCH,       /* an attempt to write to the mount */
+    SIM_ACT_HOLD,        /* a file that is open while its item changes */
+    SIM_ACT_TAIL,        /* changes.jsonl of a table is followed */
+    SIM_ACT_UNMOUNT,     /* the mount ends while programs use it */
     SIM_ACT_KINDS
 };
 
@@ -69,6 +72,9 @@ const struct sim_life_options *sim_life_options(void);
  * SCRATCH. The words live as long as the life. */
 const char *const *sim_life_words(const char *scratch, unsigned *count);
 
+/* About how long the life lasts. */
+int64_t sim_life_span_ms(void);
+
 /* Draws the plan of SETTINGS.actions actions from the seed; numbers begin at FIRST_NUMBER. */
 struct sim_action *sim_life_plan(unsigned first_number, unsigned *count);
 
@@ -80,9 +86,10 @@ bool sim_actors_have_ended(void);
  * mount is live; the kernel has forgotten everything afterwards. */
 void sim_life_check_end(void);
 
-/* How many operations actors have done, and how many requests were sent: for the figures. */
+/* System calls that actors have done, for the figures. COLD ones waited for a response of the
+ * service: virtual time passed in them. */
 struct sim_life_counts {
-    uint64_t operations, actions;
+    uint64_t operations, cold, actions;
 };
 struct sim_life_counts sim_life_count(void);
 
