@@ -17,6 +17,10 @@ void sim_text_printf(struct sim_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void sim_text_json_string(struct sim_text *text, const char *bytes, size_t size); /* with quotes */
 void sim_text_base64(struct sim_text *text, const void *bytes, size_t size);
+/* Appends the bytes that standard base64 stands for. False: it is no base64. */
+bool sim_text_from_base64(struct sim_text *out, const char *bytes, size_t size);
+/* The number of characters; SIZE_MAX: the bytes are no UTF-8. */
+size_t sim_text_count_utf8(const char *bytes, size_t size);
 void sim_text_free(struct sim_text *text);
 
 enum sim_json_kind {
@@ -39,8 +43,8 @@ struct sim_json {
     size_t count;
 };
 
-/* False, with *OUT empty, if BYTES is not one JSON value (RFC 8259; a repeated name is an error).
- */
+/* False, with *OUT empty, if BYTES is not one JSON value (RFC 8259; a repeated name, a name with
+ * NUL and bytes that are no UTF-8 are errors, too). */
 bool sim_json_parse(struct sim_json *out, const char *bytes, size_t size);
 void sim_json_free(struct sim_json *json);
 /* NULL if OBJECT is no object or has no such member. */
