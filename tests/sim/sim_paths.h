@@ -36,7 +36,7 @@ enum sim_path_kind sim_paths_draw(struct sim_dice *dice, enum sim_path_kind kind
 /* A whole file was read from PATH. */
 void sim_oracle_file(const char *path, const char *bytes, size_t size, int64_t from_ms,
                      int64_t until_ms);
-/* A directory was read to its end without an error; NAMES in their order. */
+/* A directory was read to its end without an error; NAMES in their order, without "." and "..". */
 void sim_oracle_listing(const char *path, char *const *names, size_t count, int64_t from_ms,
                         int64_t until_ms);
 /* An operation on PATH failed with errno ERROR. ENOENT must have been true; any other error must
@@ -48,6 +48,12 @@ struct stat;
 void sim_oracle_stat(const char *path, const struct stat *stat, int64_t from_ms, int64_t until_ms);
 /* A link's target. */
 void sim_oracle_link(const char *path, const char *target, int64_t from_ms, int64_t until_ms);
+
+/* The ttl of the results of PATH, an item or a listing; 0: each read sends a request, or unknown.
+ */
+int64_t sim_paths_ttl_ms(const char *path);
+/* Whether entry NAME of the listing PATH is an item, which the listing has read whole. */
+bool sim_paths_is_item(const char *path, const char *name);
 
 /* The kernel or the user has asked for fresh data: /.ddbfs/refresh, SIGHUP. Reads that begin later
  * show nothing older. */
