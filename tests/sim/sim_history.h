@@ -47,10 +47,15 @@ struct sim_version {
     struct sim_version *older;
 };
 
+enum { SIM_MOST_PARTS = 24 };
+
 struct sim_item {
     struct sim_table *table;
     struct sim_version *newest;
-    struct sim_item *next; /* of the table, in the order of creation */
+    uint64_t digest;                /* of its key: the order of ties */
+    int kind;                       /* of TABLE->kinds; -1: plain keys, or a stray */
+    uint32_t parts[SIM_MOST_PARTS]; /* for the writers: which values its parts have */
+    struct sim_item *next;          /* of the table, in the order of creation */
 };
 
 enum sim_projection { SIM_PROJECT_ALL, SIM_PROJECT_KEYS, SIM_PROJECT_INCLUDE };
@@ -85,10 +90,10 @@ enum sim_shape {
     SIM_SHAPES
 };
 
-/* A kind of item, by the formats of its key attributes: "JOB#{created_at}#{job_id}". An attribute
- * without a format holds a plain value. A part's value has no "#", unless the part is the last of
- * its format and IS_OPEN. A few items of a table are of no kind: they are strays, which match no
- * format. All formats are of attributes of type S. Constant. */
+/* A kind of item, by the formats of its key attributes: "JOB#{created_at}#{job_id}". An item lacks
+ * the key attributes of indexes for which its kind has no format, and may lack others of indexes. A
+ * part's value has no "#", unless the part is open: "{query*}". A few items of a table are strays:
+ * they match no format of the table's key. All formats are of attributes of type S. Constant. */
 enum { SIM_MOST_FORMATS = 8 };
 struct sim_kind {
     const char *name;
@@ -113,7 +118,7 @@ struct sim_table {
     struct sim_item *first, **last;
     size_t item_count;                        /* present items */
     struct sim_order *orders;                 /* owned; [0] of the table, [1 + N] of index N */
-    struct sim_change *changes, *last_change; /* in order, for streams */
+    struct sim_change *changes, *last_change; /* in order, also of a table without a stream */
     struct sim_table *next;
 };
 
@@ -183,6 +188,22 @@ const struct sim_partition *sim_order_find(const struct sim_order *order,
 /* The version that the place shows at AT_MS; NULL: none, or the item is elsewhere. */
 const struct sim_version *sim_place_version(const struct sim_place *place,
                                             const struct sim_order *order, int64_t at_ms);
+/* A position in a partition: the range key, and the key of the table for ties. Borrowed. */
+struct sim_position {
+    const struct sim_value *range[SIM_MOST_KEYS];
+    uint64_t digest; /* of OWN */
+    const struct sim_value *own[2];
+};
+void sim_position_of(struct sim_position *out, const struct sim_order *order,
+                     const struct sim_version *version);
+int sim_position_compare(const struct sim_order *order, const struct sim_position *a,
+                         const struct sim_position *b);
+/* The first place at the position or behind it. */
+size_t sim_partition_seek(const struct sim_order *order, const struct sim_partition *partition,
+                          const struct sim_position *position, bool *found);
+uint64_t sim_values_digest(const struct sim_value *const *values, size_t count);
+/* Whether the version is in the table or the index at all. */
+bool sim_version_is_in(const struct sim_version *version, const struct sim_order *order);
 /* Whether an index has the attribute (of each index the keys of the table, too). */
 bool sim_index_has(const struct sim_table *table, int index, const char *attribute);
 /* The number of the index with this name; -1: none. */
@@ -195,6 +216,23 @@ bool sim_value_equal(const struct sim_value *a, const struct sim_value *b);
 /* Appends typed JSON, as the service sends it: {"S":"x"}. */
 void sim_value_write(struct sim_text *out, const struct sim_value *value);
 
+/* Reads typed JSON as the service does: strict, N in its canonical form. False: it is no value;
+ * then nothing is to be freed. */
+struct sim_json;
+bool sim_value_read(struct sim_value *out, const struct sim_json *json);
+
+/* "S", "N", … */
+const char *sim_type_name(enum sim_type type);
+
+/* By the service's rules for item sizes. */
+size_t sim_value_size(const struct sim_value *value);
+size_t sim_attributes_size(const struct sim_attribute *attributes, size_t count);
+
+/* Appends the canonical form of a number: digits without an exponent and without zeros at its ends.
+ * False: it is no number, or has more than 38 digits or too great an exponent. */
+bool sim_number_write(struct sim_text *out, const char *text, size_t size);
+
+void sim_value_free(struct sim_value *value);
 void sim_value_copy(struct sim_value *out, const struct sim_value *value);
 void sim_attributes_free(struct sim_attribute *attributes, size_t count);
 
