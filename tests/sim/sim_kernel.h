@@ -18,6 +18,11 @@ struct sim_process {
     gid_t gid;
     char program[16];
     bool is_signalled; /* a deadly signal waits: its waiting request is interrupted */
+    /* For the false /proc; the kernel's own: 'S' sleeps and hears signals, 'D' does not hear them,
+     * 0 runs. How often it has gone to sleep. */
+    char state;
+    uint64_t switches;
+    struct sim_call *calls; /* that it waits for; the kernel's own */
 };
 
 /* The device: called by the wrapped system calls of the program (sim_os.c). */
@@ -27,6 +32,16 @@ bool sim_kernel_device_is_readable(void);
 /* The program has closed the device, or the mount is gone: requests fail with ENOTCONN. */
 void sim_kernel_device_close(void);
 
+/* Who has mounted. Without it: the simulator's own user, others are not admitted, and requests have
+ * no deadline. Before sim_kernel_mount. */
+struct sim_mounting {
+    uid_t uid;
+    gid_t gid;
+    bool allow_other;
+    int64_t deadline_ms; /* of each request: 3 times --timeout; 0: none */
+};
+void sim_kernel_configure(const struct sim_mounting *mounting);
+
 /* The mount begins: queues FUSE_INIT. */
 void sim_kernel_mount(void);
 /* Another process unmounts: the device returns ENODEV from now on. */
@@ -35,12 +50,16 @@ bool sim_kernel_is_live(void); /* FUSE_INIT has its reply, and it is mounted */
 
 /* System calls on the mount; PATH begins with "/", which is the mountpoint. Each runs on a fiber,
  * may wait, and returns a negative errno as a kernel does. */
+/* stat follows links, lstat does not follow the last one. */
 int sim_sys_stat(struct sim_process *process, const char *path, struct stat *out);
+int sim_sys_lstat(struct sim_process *process, const char *path, struct stat *out);
+int sim_sys_fstat(struct sim_process *process, int fd, struct stat *out);
+int sim_sys_statfs(struct sim_process *process, const char *path);
+ssize_t sim_sys_getxattr(struct sim_process *process, const char *path, const char *name);
 int sim_sys_open(struct sim_process *process, const char *path); /* a file's descriptor */
 ssize_t sim_sys_pread(struct sim_process *process, int fd, void *bytes, size_t size, off_t offset);
 int sim_sys_opendir(struct sim_process *process, const char *path);
-/* Up to COUNT entries from the directory's cursor; 0: the end. PLUS: attributes were known, and
- * STAT is filled. */
+/* Up to COUNT entries from the directory's cursor, with "." and ".."; 0: the end. */
 struct sim_entry {
     char name[256];
     uint64_t ino;
@@ -51,12 +70,15 @@ ssize_t sim_sys_getdents(struct sim_process *process, int fd, struct sim_entry *
 int sim_sys_seekdir(struct sim_process *process, int fd, int64_t cookie); /* 0: rewind */
 ssize_t sim_sys_readlink(struct sim_process *process, const char *path, char *out, size_t size);
 int sim_sys_close(struct sim_process *process, int fd);
-/* A write of any kind; the result must be EROFS. */
+/* A write: opens for writing, removes, makes a directory, truncates, changes the mode, renames
+ * (KIND % 6). The result is EROFS, or an error of the path. */
 int sim_sys_write_attempt(struct sim_process *process, const char *path, unsigned kind);
 
 /* A signal: if the process waits for a request, FUSE_INTERRUPT is sent (perhaps before the request
  * is read, perhaps after its reply). */
 void sim_kernel_signal(struct sim_process *process);
+/* A signal that the process handles, such as an alarm: likewise, but its system call goes on. */
+void sim_kernel_alarm(struct sim_process *process);
 
 /* Memory pressure: drops some unused dentries, inodes and pages, with FORGET or BATCH_FORGET.
  * PER_MILLE of them; 1000: all unused. */
