@@ -2,6 +2,7 @@
 #include "tests/sim/sim_life.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "tests/sim/sim_text.h"
 #include "tests/sim/sim_world.h"
@@ -136,10 +137,36 @@ static void life_add_limits(struct life_words *words, const char *scratch)
                     sim_printf("%llu", (unsigned long long)options->scan_limit));
 }
 
+/* Where the files of the life are. */
+static const char *life_scratch;
+
+void sim_life_write_map(const char *text)
+{
+    char *name = sim_printf("%s/map.json", life_scratch);
+    FILE *file = fopen(name, "w");
+    if (!file || fputs(text, file) < 0 || fclose(file) != 0)
+        sim_broken("can't write %s", name);
+    sim_free(name);
+}
+
+void sim_life_read_file(const char *name, struct sim_text *out)
+{
+    char *path = sim_printf("%s/%s", life_scratch, name), bytes[65536];
+    FILE *file = fopen(path, "r");
+    size_t size;
+    if (!file)
+        sim_broken("can't read %s", path);
+    while ((size = fread(bytes, 1, sizeof bytes, file)) > 0)
+        sim_text_add(out, bytes, size);
+    fclose(file);
+    sim_free(path);
+}
+
 const char *const *sim_life_words(const char *scratch, unsigned *count)
 {
     const struct sim_life_options *options = sim_life_options();
     struct life_words words = {0};
+    life_scratch = sim_copy(scratch);
     life_add_limits(&words, scratch);
     life_add_flag(&words, options->live, "--live");
     life_add_flag(&words, options->show_secrets, "--show-secrets");

@@ -72,6 +72,13 @@ const struct sim_life_options *sim_life_options(void);
  * SCRATCH. The words live as long as the life. */
 const char *const *sim_life_words(const char *scratch, unsigned *count);
 
+/* Writes the map file of the life, SCRATCH/map.json, for `--map` and for a reload. */
+void sim_life_write_map(const char *text);
+
+/* Appends the bytes of SCRATCH/NAME, which the program has written. */
+struct sim_text;
+void sim_life_read_file(const char *name, struct sim_text *out);
+
 /* About how long the life lasts. */
 int64_t sim_life_span_ms(void);
 

@@ -56,6 +56,7 @@ struct sim_books {
     uint64_t lost;     /* processed, but the response did not arrive */
     /* In halves of a read unit, so that sums are exact. */
     uint64_t half_units;      /* of all processed requests */
+    uint64_t half_units_most; /* of one of these requests */
     uint64_t half_units_lost; /* of those whose response did not arrive, or was damaged: the program
                                * knows these units at best in part */
     uint64_t search_bytes, search_bytes_lost; /* of vector searches */

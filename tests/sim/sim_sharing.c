@@ -1,0 +1,145 @@
+/* The laws of shared results: a program that has the mount for itself reads twice, and the service
+ * sees the second time nothing. */
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tests/sim/sim_actors.h"
+#include "tests/sim/sim_causes.h"
+#include "tests/sim/sim_fiber.h"
+#include "tests/sim/sim_service.h"
+#include "tests/sim/sim_world.h"
+
+/* The laws hold without faults, with room for all results, without limits, and while no stream is
+ * polled. */
+static bool sharing_holds(int64_t from_ms)
+{
+    const struct sim_life_options *options = sim_life_options();
+    return !options->live && options->cache_bytes >= 8 << 20 && options->max_rcu == 0 &&
+           options->max_rcu_per_process == 0 && options->max_entries >= 1000000 &&
+           !sim_causes_any(from_ms, sim_now_ms()) && sim_transport_count() == 0;
+}
+
+/* What a law allows: the requests since BEFORE. */
+static void sharing_require(const char *law, const char *path, uint64_t before, uint64_t most,
+                            int64_t from_ms)
+{
+    uint64_t sent = sim_transport_sent() - before;
+    if (sent > most && sharing_holds(from_ms))
+        sim_defect("sharing", "%s of %s sent %llu requests instead of %llu", law, path,
+                   (unsigned long long)sent, (unsigned long long)most);
+}
+
+static void sharing_check_probe(struct sim_actor *actor)
+{
+    char path[SIM_PATH_ROOM];
+    struct stat stat;
+    uint64_t before = sim_transport_sent();
+    int64_t from_ms = sim_now_ms();
+    if (sim_actor_draw_path(actor, SIM_PATH_PROBE, path) != SIM_PATH_PROBE)
+        return;
+    sim_program_stat(actor, path, &stat);
+    sharing_require("a probe", path, before, 0, from_ms);
+}
+
+static void sharing_check_structure(struct sim_actor *actor)
+{
+    char path[SIM_PATH_ROOM];
+    struct stat stat;
+    uint64_t before = sim_transport_sent();
+    int64_t from_ms = sim_now_ms();
+    if (sim_actor_draw_path(actor, SIM_PATH_STRUCTURE, path) != SIM_PATH_STRUCTURE)
+        return;
+    sim_program_stat(actor, path, &stat);
+    sharing_require("stat", path, before, 0, from_ms);
+}
+
+/* A second cat within the ttl. */
+static void sharing_check_cat(struct sim_actor *actor)
+{
+    char path[SIM_PATH_ROOM];
+    int64_t from_ms = sim_now_ms(), ttl_ms;
+    struct stat stat;
+    uint64_t before;
+    if (sim_actor_draw_path(actor, SIM_PATH_ITEM, path) != SIM_PATH_ITEM)
+        return;
+    if (!sim_program_stat(actor, path, &stat) || !S_ISREG(stat.st_mode))
+        return;
+    sim_program_cat(actor, path);
+    ttl_ms = sim_paths_ttl_ms(path);
+    before = sim_transport_sent();
+    sim_program_cat(actor, path);
+    if (sim_now_ms() - from_ms < ttl_ms)
+        sharing_require("a second cat", path, before, 0, from_ms);
+}
+
+/* ls -l and grep after a listing. */
+static void sharing_check_listing(struct sim_actor *actor)
+{
+    char path[SIM_PATH_ROOM], child[SIM_PATH_ROOM];
+    struct sim_names names;
+    struct stat stat;
+    int64_t ttl_ms;
+    if (sim_actor_draw_path(actor, SIM_PATH_LISTING, path) != SIM_PATH_LISTING)
+        return;
+    sim_program_list(actor, path, &names, 500);
+    ttl_ms = sim_paths_ttl_ms(path);
+    for (size_t i = 0; names.is_whole && i < names.count; i++) {
+        uint64_t before = sim_transport_sent();
+        if (names.entries[i].type != DT_REG || !sim_paths_is_item(path, names.entries[i].name) ||
+            snprintf(child, sizeof child, "%s/%s", path, names.entries[i].name) >= SIM_PATH_ROOM)
+            continue;
+        if (sim_program_stat(actor, child, &stat))
+            sim_program_cat(actor, child);
+        if (sim_now_ms() - names.from_ms < ttl_ms)
+            sharing_require("reading an entry after its listing", child, before, 0, names.from_ms);
+    }
+    sim_names_free(&names);
+}
+
+/* Many readers of one cold path send the requests that one reader sends. */
+static void sharing_check_merge(struct sim_actor *actor)
+{
+    enum { READERS = 8 };
+    char path[SIM_PATH_ROOM];
+    struct sim_actor *readers[READERS];
+    int64_t from_ms = sim_now_ms();
+    uint64_t before, together;
+    if (sim_actor_draw_path(actor, SIM_PATH_ITEM, path) != SIM_PATH_ITEM ||
+        sim_paths_ttl_ms(path) <= 1000 || !sim_program_refresh(actor, path))
+        return;
+    sim_fiber_sleep_ms(2000); /* "not found" ends */
+    before = sim_transport_sent();
+    for (unsigned i = 0; i < READERS; i++)
+        readers[i] = sim_actor_spawn(actor, sim_program_look, path);
+    for (unsigned i = 0; i < READERS; i++)
+        sim_actor_wait(readers[i]);
+    together = sim_transport_sent() - before;
+    if (!sim_program_refresh(actor, path))
+        return;
+    sim_fiber_sleep_ms(2000);
+    before = sim_transport_sent();
+    sim_program_look(actor, path);
+    if (together > sim_transport_sent() - before && sharing_holds(from_ms))
+        sim_defect("sharing", "%u readers of %s sent %llu requests together, and one sends %llu",
+                   READERS, path, (unsigned long long)together,
+                   (unsigned long long)(sim_transport_sent() - before));
+}
+
+void sim_sharing_check(struct sim_actor *actor)
+{
+    switch (sim_dice_below(&actor->dice, 8)) {
+    case 0:
+        return sharing_check_probe(actor);
+    case 1:
+        return sharing_check_structure(actor);
+    case 2:
+    case 3:
+        return sharing_check_cat(actor);
+    case 4:
+        return sharing_check_merge(actor);
+    default:
+        return sharing_check_listing(actor);
+    }
+}
