@@ -34,14 +34,21 @@ void sim_fiber_yield(void);
 
 /* For the scheduler (sim_world.c): */
 
-/* Runs FIBER until it waits or ends. */
-void sim_fiber_resume(struct sim_fiber *fiber);
-/* Whether FIBER has not ended and can run at NOW_MS. */
-bool sim_fiber_is_ready(const struct sim_fiber *fiber, int64_t now_ms);
-/* When a waiting fiber is to run in any case; INT64_MAX: never. */
-int64_t sim_fiber_wakes_ms(const struct sim_fiber *fiber);
-/* All fibers in the order of their start. */
-struct sim_fiber *sim_fiber_first(void);
-struct sim_fiber *sim_fiber_next(struct sim_fiber *fiber);
+/* A fiber of a thread of the program: it may also have turns within a call of the loop. */
+struct sim_fiber *sim_fiber_start_thread(const char *name, sim_fiber_fn *fn, void *arg);
+
+/* Gives one fiber that can run a turn, which DICE choose. False: none can. */
+struct sim_dice;
+bool sim_fiber_run_one(struct sim_dice *dice);
+/* Likewise, but threads alone. */
+bool sim_fiber_run_thread(struct sim_dice *dice);
+/* Whether any fiber can run now. */
+bool sim_fiber_any_is_ready(void);
+/* When the next waiting fiber is to run in any case; INT64_MAX: never. */
+int64_t sim_fiber_wakes_ms(void);
+/* Fibers that have not ended. */
+unsigned sim_fiber_count(void);
+/* The name of the first of them, for messages; NULL: there is none. */
+const char *sim_fiber_first_name(void);
 
 #endif

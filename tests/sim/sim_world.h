@@ -28,6 +28,20 @@ int64_t sim_wall_ms(void);
 void sim_set_skew_ms(int64_t skew_ms);
 int64_t sim_service_wall_ms(void);
 
+/* Moves the virtual clock to at most UNTIL_MS, or to the wake-up of a fiber before it. Nothing
+ * moves while a fiber can run. */
+void sim_world_skip(int64_t until_ms);
+
+/* Waits until READY(ARG) is true: on a fiber as sim_fiber_wait_until, on the loop's own thread
+ * while others have turns. False: UNTIL_MS came first. */
+typedef bool sim_ready_fn(void *arg);
+bool sim_world_wait(sim_ready_fn *ready, void *arg, int64_t until_ms);
+/* A chance for threads of the program to run in the middle of what the caller does. */
+void sim_world_yield(void);
+
+/* Sends a signal to the program, as kill(1) does. */
+void sim_signal_program(int number);
+
 /* The dice of PURPOSE in this life. */
 struct sim_dice sim_dice_for(const char *purpose, uint64_t number);
 
