@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "fs/mount/mount.h"
 #include "tests/sim/sim_causes.h"
 #include "tests/sim/sim_fiber.h"
 #include "tests/sim/sim_kernel.h"
@@ -28,8 +29,6 @@
 enum { SIM_PID = 1000, SIM_USER = 1000, SIM_MINOR = 42 };
 
 static const uint64_t SIM_DISK_BYTES = UINT64_C(64) << 30;
-
-struct fuse_session;
 
 int sim_real_close(int fd) SIM_REAL(close);
 ssize_t sim_real_read(int fd, void *bytes, size_t size) SIM_REAL(read);
@@ -77,6 +76,11 @@ int sim_os_session_mount(struct fuse_session *session, const char *mountpoint)
     SIM_WRAP(fuse_session_mount);
 void sim_os_session_unmount(struct fuse_session *session) SIM_WRAP(fuse_session_unmount);
 int sim_os_session_fd(struct fuse_session *session) SIM_WRAP(fuse_session_fd);
+int sim_real_session_receive(struct fuse_session *session, struct fuse_buf *buf)
+    SIM_REAL(fuse_session_receive_buf);
+int sim_os_session_receive(struct fuse_session *session, struct fuse_buf *buf)
+    SIM_WRAP(fuse_session_receive_buf);
+char *sim_os_getcwd(char *out, size_t size) SIM_WRAP(getcwd);
 
 static int sim_os_session;
 
@@ -275,6 +279,11 @@ char *sim_os_realpath(const char *path, char *out)
     return found;
 }
 
+char *sim_os_getcwd(char *out, size_t size)
+{
+    return sim_os_realpath(SIM_FOLDER, size >= sizeof SIM_FOLDER ? out : NULL);
+}
+
 int sim_os_statx(int folder, const char *path, int flags, unsigned mask, struct statx *out)
 {
     (void)folder;
@@ -384,6 +393,15 @@ int sim_os_session_fd(struct fuse_session *session)
 {
     (void)session;
     return sim_os_session;
+}
+
+/* libfuse allocates the buffer, and the program frees it. */
+int sim_os_session_receive(struct fuse_session *session, struct fuse_buf *buf)
+{
+    bool was_empty = !buf->mem;
+    int size = sim_real_session_receive(session, buf);
+    sim_memory_add(was_empty && buf->mem);
+    return size;
 }
 
 int sim_os_umount(const char *path, int flags)
