@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "tests/sim/sim_actors.h"
 #include "tests/sim/sim_causes.h"
@@ -579,7 +578,7 @@ static void program_reload(struct sim_actor *actor)
         sim_life_write_map(text);
     program_has_reloaded = true;
     sim_tell(actor->name, "SIGHUP");
-    kill(getpid(), SIGHUP);
+    sim_signal_program(SIGHUP);
     sim_fiber_sleep_ms(1);
     sim_oracle_note_refresh("/");
 }

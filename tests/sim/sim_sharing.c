@@ -129,17 +129,9 @@ static void sharing_check_merge(struct sim_actor *actor)
 
 void sim_sharing_check(struct sim_actor *actor)
 {
-    switch (sim_dice_below(&actor->dice, 8)) {
-    case 0:
-        return sharing_check_probe(actor);
-    case 1:
-        return sharing_check_structure(actor);
-    case 2:
-    case 3:
-        return sharing_check_cat(actor);
-    case 4:
-        return sharing_check_merge(actor);
-    default:
-        return sharing_check_listing(actor);
-    }
+    static void (*const checks[])(struct sim_actor *) = {
+        sharing_check_probe, sharing_check_structure, sharing_check_cat,     sharing_check_cat,
+        sharing_check_merge, sharing_check_listing,   sharing_check_listing, sharing_check_listing,
+    };
+    checks[sim_dice_below(&actor->dice, sizeof checks / sizeof checks[0])](actor);
 }

@@ -373,3 +373,26 @@ WEAK size_t sim_transport_count(void)
 {
     return 0;
 }
+
+WEAK uint64_t sim_transport_sent(void)
+{
+    return 0;
+}
+WEAK int sim_sys_lstat(struct sim_process *process, const char *path, struct stat *out)
+{
+    (void)process;
+    (void)path;
+    (void)out;
+    return -ENOTCONN;
+}
+WEAK int64_t sim_paths_ttl_ms(const char *path)
+{
+    (void)path;
+    return 0;
+}
+WEAK bool sim_paths_is_item(const char *path, const char *name)
+{
+    (void)path;
+    (void)name;
+    return false;
+}
