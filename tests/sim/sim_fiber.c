@@ -5,17 +5,10 @@
 #include <sys/mman.h>
 
 #include "tests/sim/sim_dice.h"
+#include "tests/sim/sim_os.h"
 #include "tests/sim/sim_world.h"
 
-#if defined __SANITIZE_ADDRESS__
-#define SIM_FIBER_ASAN 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer)
-#define SIM_FIBER_ASAN 1
-#endif
-#endif
-
-#ifdef SIM_FIBER_ASAN
+#ifdef SIM_HAS_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -227,7 +220,7 @@ static void sim_fiber_leave(struct sim_fiber *fiber)
 
 static void sim_fiber_announce(struct sim_fiber *to)
 {
-#ifdef SIM_FIBER_ASAN
+#ifdef SIM_HAS_ASAN
     __sanitizer_start_switch_fiber(&sim_fibers.loop_fake_stack, to->stack + GUARD_BYTES,
                                    STACK_BYTES - GUARD_BYTES);
 #else
@@ -237,7 +230,7 @@ static void sim_fiber_announce(struct sim_fiber *to)
 
 static void sim_fiber_announce_loop(struct sim_fiber *from)
 {
-#ifdef SIM_FIBER_ASAN
+#ifdef SIM_HAS_ASAN
     __sanitizer_start_switch_fiber(from->state == SIM_ENDED ? NULL : &from->fake_stack,
                                    sim_fibers.loop_stack, sim_fibers.loop_stack_size);
 #else
@@ -247,7 +240,7 @@ static void sim_fiber_announce_loop(struct sim_fiber *from)
 
 static void sim_fiber_arrive(struct sim_fiber *fiber)
 {
-#ifdef SIM_FIBER_ASAN
+#ifdef SIM_HAS_ASAN
     __sanitizer_finish_switch_fiber(fiber->fake_stack, &sim_fibers.loop_stack,
                                     &sim_fibers.loop_stack_size);
 #else
@@ -257,7 +250,7 @@ static void sim_fiber_arrive(struct sim_fiber *fiber)
 
 static void sim_fiber_arrive_loop(void)
 {
-#ifdef SIM_FIBER_ASAN
+#ifdef SIM_HAS_ASAN
     __sanitizer_finish_switch_fiber(sim_fibers.loop_fake_stack, NULL, NULL);
 #endif
 }
@@ -288,7 +281,7 @@ static void sim_fiber_resume(struct sim_fiber *fiber)
     sim_fiber_arrive_loop();
     sim_fibers.current = NULL;
     if (fiber->state == SIM_ENDED) {
-#ifdef SIM_FIBER_ASAN
+#ifdef SIM_HAS_ASAN
         __asan_unpoison_memory_region(fiber->stack + GUARD_BYTES, STACK_BYTES - GUARD_BYTES);
 #endif
         sim_fiber_free_stack(fiber->stack);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -38,6 +39,9 @@ enum { SIM_DEFAULT_WATCH_S = 120 };
 /* The numbers of faults in the plan begin here, those of actions at 1. */
 enum { SIM_FIRST_FAULT = 1000000 };
 
+/* Faults go on for a minute after the begin of the last action. */
+enum { SIM_AFTERLIFE_MS = 60 * 1000 };
+
 #define SIM_FOLDER "/proc/self/cwd"
 
 struct sim_command {
@@ -59,12 +63,25 @@ static bool sim_main_is_over(void *arg)
     return sim_actors_have_ended();
 }
 
+/* For the shrinker. */
+static void sim_main_print_plan(unsigned actions, unsigned after_faults)
+{
+    if (actions > 0)
+        printf("plan 1-%u\n", actions);
+    if (after_faults > SIM_FIRST_FAULT)
+        printf("plan %u-%u\n", SIM_FIRST_FAULT, after_faults - 1);
+    fflush(stdout);
+}
+
 static void sim_main_direct(void *arg)
 {
     unsigned count = 0;
     (void)arg;
     struct sim_action *actions = sim_life_plan(1, &count);
-    sim_causes_plan(SIM_FIRST_FAULT, count > 0 ? actions[count - 1].at_ms + 60000 : 60000);
+    unsigned after =
+        sim_causes_plan(SIM_FIRST_FAULT,
+                        count > 0 ? actions[count - 1].at_ms + SIM_AFTERLIFE_MS : SIM_AFTERLIFE_MS);
+    sim_main_print_plan(count, after);
     if (!sim_fiber_wait_until(sim_main_is_live, NULL, sim_now_ms() + 60000))
         sim_defect("start", "the mount is not live after a minute");
     sim_tell("mount", "is live");
@@ -187,13 +204,17 @@ static void sim_main_print_result(void)
     sim_digest(&counts, sizeof counts);
     sim_digest(&books, sizeof books);
     sim_world_write_digest(digest);
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    long cpu_ms = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
+                  (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
     printf(
         "life seed=%llu digest=%s actions=%llu operations=%llu sent=%llu requests=%llu turns=%llu "
-        "virtual_s=%lld\n",
+        "virtual_s=%lld cpu_ms=%ld\n",
         (unsigned long long)sim_settings.seed, digest, (unsigned long long)counts.actions,
         (unsigned long long)counts.operations, (unsigned long long)books.requests,
         (unsigned long long)kernel.requests, (unsigned long long)sim_world_turns(),
-        (long long)(sim_now_ms() / 1000));
+        (long long)(sim_now_ms() / 1000), cpu_ms);
     fflush(stdout);
 }
 

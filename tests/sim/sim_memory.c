@@ -11,6 +11,10 @@
 #include "tests/sim/sim_os.h"
 #include "tests/sim/sim_world.h"
 
+#ifdef SIM_HAS_ASAN
+#include <sanitizer/lsan_interface.h>
+#endif
+
 void *sim_real_malloc(size_t size) SIM_REAL(malloc);
 void *sim_real_calloc(size_t count, size_t size) SIM_REAL(calloc);
 void *sim_real_realloc(void *memory, size_t size) SIM_REAL(realloc);
@@ -133,10 +137,14 @@ ssize_t sim_memory_getdelim(char **line, size_t *room, int end, FILE *file)
 
 /* The simulator's. */
 
+/* Its blocks live as long as the process. */
 static void *sim_memory_check(void *memory)
 {
     if (!memory)
         sim_broken("the machine has no memory");
+#ifdef SIM_HAS_ASAN
+    __lsan_ignore_object(memory);
+#endif
     return memory;
 }
 

@@ -9,6 +9,14 @@
 
 #include "tests/sim/sim_dice.h"
 
+#if defined __SANITIZE_ADDRESS__
+#define SIM_HAS_ASAN 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define SIM_HAS_ASAN 1
+#endif
+#endif
+
 /* A function of the simulator that the program calls as NAME, and the system's own. meson.build has
  * the names. */
 #define SIM_WRAP(name) __asm__("__wrap_" #name)
