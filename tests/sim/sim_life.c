@@ -60,6 +60,9 @@ static void life_draw_views(struct sim_life_options *out)
     out->allow_other = life_has("allow_other", 80);
     out->has_ledger = life_has("--ledger", 400);
     out->records = life_has("--record", 60);
+    out->is_snapshot = life_has("--snapshot", 100);
+    if (out->is_snapshot)
+        out->live = out->records = out->allow_scan = false;
     if (life_has("--suffix", 200))
         out->suffix = suffixes[CHOOSE("--suffix", 0, 1, 2, 3)];
     if (life_has("umask=", 100))
@@ -179,6 +182,8 @@ const char *const *sim_life_words(const char *scratch, unsigned *count)
     life_add_option(&words, options->has_ledger, "--ledger",
                     sim_printf("%s/ledger.jsonl", scratch));
     life_add_option(&words, options->records, "--record", sim_printf("%s/recording.ddb", scratch));
+    life_add_option(&words, options->is_snapshot, "--snapshot",
+                    sim_printf("%s/snapshot.ddb", scratch));
     life_add_option(&words, options->suffix[0], "--suffix", sim_copy(options->suffix));
     *count = words.count;
     return words.words;

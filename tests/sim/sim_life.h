@@ -61,8 +61,10 @@ struct sim_life_options {
     bool allow_other;           /* -o allow_other */
     bool has_ledger;            /* --ledger SCRATCH/ledger.jsonl */
     bool records;               /* --record SCRATCH/recording.ddb */
-    const char *suffix;         /* --suffix; "" without */
-    unsigned umask;             /* -o umask=; 0 without */
+    bool is_snapshot;   /* --snapshot SCRATCH/snapshot.ddb: nothing changes, and no request is
+                         * sent */
+    const char *suffix; /* --suffix; "" without */
+    unsigned umask;     /* -o umask=; 0 without */
 };
 
 /* Drawn at the first call. */
@@ -71,6 +73,9 @@ const struct sim_life_options *sim_life_options(void);
 /* The options as words for `ddbfs mount`, without the map and the mountpoint; files are below
  * SCRATCH. The words live as long as the life. */
 const char *const *sim_life_words(const char *scratch, unsigned *count);
+
+/* Makes the files that the mount of this life needs: a snapshot of the tables. Before the mount. */
+void sim_life_prepare(const char *scratch);
 
 /* Writes the map file of the life, SCRATCH/map.json, for `--map` and for a reload. */
 void sim_life_write_map(const char *text);

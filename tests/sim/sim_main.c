@@ -154,6 +154,7 @@ static int sim_main_run_program(void)
     int count = 3;
     unsigned own = 0;
     const char *map = sim_paths_draw_map();
+    sim_life_prepare(SIM_FOLDER);
     if (map) {
         sim_main_write_file("map.json", map);
         words[count++] = "--map";
