@@ -61,7 +61,8 @@ static void life_draw_views(struct sim_life_options *out)
     out->has_ledger = life_has("--ledger", 400);
     out->records = life_has("--record", 60);
     out->is_snapshot = life_has("--snapshot", 100);
-    if (out->is_snapshot)
+    out->is_replay = !out->is_snapshot && life_has("replay", 60);
+    if (out->is_snapshot || out->is_replay)
         out->live = out->records = out->allow_scan = false;
     if (life_has("--suffix", 200))
         out->suffix = suffixes[CHOOSE("--suffix", 0, 1, 2, 3)];
@@ -87,6 +88,24 @@ const struct sim_life_options *sim_life_options(void)
         life_draw_views(&options);
     }
     return &options;
+}
+
+static bool life_is_recording;
+
+void sim_life_begin_recording(void)
+{
+    life_is_recording = true;
+}
+
+bool sim_life_is_recording(void)
+{
+    return life_is_recording;
+}
+
+bool sim_life_is_frozen(void)
+{
+    const struct sim_life_options *options = sim_life_options();
+    return options->is_snapshot || options->is_replay;
 }
 
 struct life_words {
@@ -181,9 +200,12 @@ const char *const *sim_life_words(const char *scratch, unsigned *count)
     life_add_option(&words, options->umask > 0, "-o", sim_printf("umask=0%o", options->umask));
     life_add_option(&words, options->has_ledger, "--ledger",
                     sim_printf("%s/ledger.jsonl", scratch));
-    life_add_option(&words, options->records, "--record", sim_printf("%s/recording.ddb", scratch));
+    life_add_option(&words, options->records || life_is_recording, "--record",
+                    sim_printf("%s/recording.ddb", scratch));
     life_add_option(&words, options->is_snapshot, "--snapshot",
                     sim_printf("%s/snapshot.ddb", scratch));
+    life_add_option(&words, options->is_replay && !life_is_recording, "--snapshot",
+                    sim_printf("%s/recording.ddb", scratch));
     life_add_option(&words, options->suffix[0], "--suffix", sim_copy(options->suffix));
     *count = words.count;
     return words.words;
@@ -248,7 +270,7 @@ struct sim_action *sim_life_plan(unsigned first_number, unsigned *count)
     struct sim_action *plan = sim_alloc((most + 1) * sizeof *plan);
     life_draw_weights(weights);
     for (unsigned i = 0; i < most; i++) {
-        struct sim_dice dice = sim_dice_for("action", i);
+        struct sim_dice dice = sim_dice_for(life_is_recording ? "recorded" : "action", i);
         at_ms += sim_dice_chance(&dice, crowd) ? sim_dice_between(&dice, 0, 10)
                                                : sim_dice_between(&dice, 0, gap_ms);
         plan[i] = (struct sim_action){.number = first_number + i,
@@ -258,7 +280,7 @@ struct sim_action *sim_life_plan(unsigned first_number, unsigned *count)
     }
     *count = most;
     /* The mount ends while programs use it. */
-    if (most > 0 && life_has("unmount", 60))
+    if (most > 0 && !life_is_recording && life_has("unmount", 60))
         plan[most - 1 - sim_dice_below(&life, 1 + most / 4)].kind = SIM_ACT_UNMOUNT;
     return plan;
 }

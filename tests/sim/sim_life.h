@@ -63,6 +63,8 @@ struct sim_life_options {
     bool records;               /* --record SCRATCH/recording.ddb */
     bool is_snapshot;   /* --snapshot SCRATCH/snapshot.ddb: nothing changes, and no request is
                          * sent */
+    bool is_replay;             /* --snapshot SCRATCH/recording.ddb, which another mount of the same
+                                 * tables has recorded: what it did not read is ENODATA */
     const char *suffix; /* --suffix; "" without */
     unsigned umask;     /* -o umask=; 0 without */
 };
@@ -73,6 +75,13 @@ const struct sim_life_options *sim_life_options(void);
 /* The options as words for `ddbfs mount`, without the map and the mountpoint; files are below
  * SCRATCH. The words live as long as the life. */
 const char *const *sim_life_words(const char *scratch, unsigned *count);
+
+/* This process is the mount whose recording a later one replays: no faults, and nothing changes. */
+void sim_life_begin_recording(void);
+bool sim_life_is_recording(void);
+
+/* Whether items never change in this life. */
+bool sim_life_is_frozen(void);
 
 /* Makes the files that the mount of this life needs: a snapshot of the tables. Before the mount. */
 void sim_life_prepare(const char *scratch);

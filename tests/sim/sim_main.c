@@ -85,7 +85,7 @@ static void sim_main_direct(void *arg)
     if (!sim_fiber_wait_until(sim_main_is_live, NULL, sim_now_ms() + 60000))
         sim_defect("start", "the mount is not live after a minute");
     sim_tell("mount", "is live");
-    sim_memory_set_may_fail(true);
+    sim_memory_set_may_fail(!sim_life_is_recording());
     sim_actors_start(actions, count);
     sim_fiber_wait(sim_main_is_over, NULL);
     sim_memory_set_may_fail(false);
@@ -177,6 +177,22 @@ static bool sim_main_has_no_fiber(void *arg)
     return sim_fiber_count() == 0;
 }
 
+/* Another mount, in a process of its own, makes the recording that this one shows. */
+static void sim_main_record(void)
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        sim_life_begin_recording();
+        _exit(sim_main_run_program() == 0 ? 0 : SIM_EXIT_DEFECT);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        sim_broken("no process for a recording");
+    if (status != 0)
+        _exit(WIFEXITED(status) ? WEXITSTATUS(status) : SIM_EXIT_DEFECT);
+}
+
 /* What must be true when the program has ended. */
 static void sim_main_check_end(int status, unsigned fds_before, int64_t blocks_before)
 {
@@ -227,6 +243,8 @@ static void sim_main_live(void)
     unsigned fds_before = sim_main_count_fds();
     sim_history_draw();
     int64_t blocks_before = sim_memory_count();
+    if (sim_life_options()->is_replay)
+        sim_main_record();
     int status = sim_main_run_program();
     sim_main_check_end(status, fds_before, blocks_before);
     sim_main_print_result();

@@ -549,7 +549,7 @@ static void program_storm(struct sim_actor *actor, const char *path)
 static void program_write(struct sim_actor *actor)
 {
     unsigned count = 1 + sim_dice_below(&actor->dice, 8);
-    while (count-- > 0 && !sim_life_options()->is_snapshot) {
+    while (count-- > 0 && !sim_life_is_frozen()) {
         sim_history_write_one(&actor->dice);
         if (sim_dice_chance(&actor->dice, 500))
             sim_fiber_sleep_ms(sim_dice_between(&actor->dice, 1, 200));

@@ -396,3 +396,22 @@ WEAK bool sim_paths_is_item(const char *path, const char *name)
     (void)name;
     return false;
 }
+
+WEAK bool sim_tables_answer(const char *operation, const struct sim_json *request,
+                            const struct sim_mood *mood, struct sim_outcome *out)
+{
+    (void)operation;
+    (void)request;
+    (void)mood;
+    (void)out;
+    return false;
+}
+WEAK void sim_outcome_clean_up(struct sim_outcome *outcome)
+{
+    (void)outcome;
+}
+WEAK void sim_tables_write_item(struct sim_text *out, const struct sim_version *version)
+{
+    (void)out;
+    (void)version;
+}
