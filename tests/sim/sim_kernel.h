@@ -94,6 +94,8 @@ struct sim_kernel_counts sim_kernel_count(void);
 
 /* The process with this number, for the false /proc; NULL: it has ended. */
 const struct sim_process *sim_kernel_find_process(pid_t pid);
+/* The process with the lowest number beyond AFTER; NULL: there is none. */
+const struct sim_process *sim_kernel_next_process(pid_t after);
 void sim_kernel_add_process(struct sim_process *process); /* borrowed until it is removed */
 void sim_kernel_remove_process(struct sim_process *process);
 

@@ -148,6 +148,16 @@ static unsigned sim_main_count_fds(void)
     return count;
 }
 
+static void sim_main_configure_kernel(void)
+{
+    const struct sim_life_options *options = sim_life_options();
+    const struct sim_mounting mounting = {.uid = SIM_USER,
+                                          .gid = SIM_USER,
+                                          .allow_other = options->allow_other,
+                                          .deadline_ms = 3 * options->timeout_ms};
+    sim_kernel_configure(&mounting);
+}
+
 static int sim_main_run_program(void)
 {
     const char *words[SIM_MOST_WORDS] = {"ddbfs", "mount", "--foreground"};
@@ -167,6 +177,7 @@ static int sim_main_run_program(void)
     words[count] = NULL;
     for (int i = 0; i < count; i++)
         sim_tell("words", "%s", words[i]);
+    sim_main_configure_kernel();
     sim_fiber_start("director", sim_main_direct, NULL);
     return ddbfs_main(count, (char **)(void *)words);
 }

@@ -26,7 +26,7 @@
  */
 #define SIM_FOLDER "/proc/self/cwd"
 
-enum { SIM_PID = 1000, SIM_USER = 1000, SIM_MINOR = 42 };
+enum { SIM_MINOR = 42 };
 
 static const uint64_t SIM_DISK_BYTES = UINT64_C(64) << 30;
 
@@ -64,6 +64,7 @@ pid_t sim_os_getpid(void) SIM_WRAP(getpid);
 uid_t sim_os_getuid(void) SIM_WRAP(getuid);
 uid_t sim_os_geteuid(void) SIM_WRAP(geteuid);
 gid_t sim_os_getgid(void) SIM_WRAP(getgid);
+gid_t sim_os_getegid(void) SIM_WRAP(getegid);
 int sim_os_prctl(int option, ...) SIM_WRAP(prctl);
 struct mallinfo2 sim_os_mallinfo(void) SIM_WRAP(mallinfo2);
 int sim_os_malloc_trim(size_t pad) SIM_WRAP(malloc_trim);
@@ -200,9 +201,12 @@ int sim_os_fcntl(int fd, int command, ...)
 
 /* Files. Those of processes are the simulator's; the others are the machine's. */
 
-static bool sim_os_is_process(const char *path)
+/* "PID/NAME" of a path below /proc; NULL: it is no path of a process. */
+static const char *sim_os_process_of(int folder, const char *path)
 {
-    return strncmp(path, "/proc/", 6) == 0 && path[6] >= '0' && path[6] <= '9';
+    if (folder != SIM_PROC_FD)
+        path = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "";
+    return path[0] >= '0' && path[0] <= '9' ? path : NULL;
 }
 
 static int sim_os_open_process(const char *path)
@@ -223,9 +227,8 @@ int sim_os_openat(int folder, const char *path, int flags, ...)
     va_start(args, flags);
     unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, unsigned) : 0;
     va_end(args);
-    if (sim_os_is_process(path))
-        return sim_os_open_process(path);
-    return sim_real_openat(folder, path, flags, mode);
+    const char *process = sim_os_process_of(folder, path);
+    return process ? sim_os_open_process(process) : sim_real_openat(folder, path, flags, mode);
 }
 
 int sim_os_open(const char *path, int flags, ...)
@@ -234,18 +237,18 @@ int sim_os_open(const char *path, int flags, ...)
     va_start(args, flags);
     unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, unsigned) : 0;
     va_end(args);
-    if (sim_os_is_process(path))
-        return sim_os_open_process(path);
-    return sim_real_open(path, flags, mode);
+    const char *process = sim_os_process_of(AT_FDCWD, path);
+    return process ? sim_os_open_process(process) : sim_real_open(path, flags, mode);
 }
 
 /* The number of pages of this very process is no part of a life. */
 FILE *sim_os_fopen(const char *path, const char *mode)
 {
     bool is_own = strcmp(path, "/proc/self/statm") == 0;
-    if (!is_own && !sim_os_is_process(path))
+    const char *process = sim_os_process_of(AT_FDCWD, path);
+    if (!is_own && !process)
         return sim_real_fopen(path, mode);
-    char *text = is_own ? sim_copy("1000 500 100 10 0 300 0\n") : sim_proc_read(path);
+    char *text = is_own ? sim_copy("1000 500 100 10 0 300 0\n") : sim_proc_read(process);
     if (!text) {
         errno = ENOENT;
         return NULL;
@@ -260,7 +263,7 @@ FILE *sim_os_fopen(const char *path, const char *mode)
 
 DIR *sim_os_opendir(const char *path)
 {
-    return sim_real_opendir(strcmp(path, "/proc") == 0 ? SIM_FOLDER "/mnt" : path);
+    return strcmp(path, "/proc") == 0 ? sim_proc_open_folder() : sim_real_opendir(path);
 }
 
 int sim_os_access(const char *path, int mode)
@@ -333,6 +336,11 @@ uid_t sim_os_geteuid(void)
 }
 
 gid_t sim_os_getgid(void)
+{
+    return SIM_USER;
+}
+
+gid_t sim_os_getegid(void)
 {
     return SIM_USER;
 }

@@ -24,7 +24,7 @@
 
 /* sim_fds.c: pipes, eventfds, signalfds and epolls exist in the simulator alone; their numbers are
  * from SIM_FIRST_FD on. */
-enum { SIM_FIRST_FD = 1 << 20, SIM_DEVICE_FD = SIM_FIRST_FD - 1 };
+enum { SIM_FIRST_FD = 1 << 20 };
 
 bool sim_fd_is_own(int fd);
 /* A file with this text, which is read from its begin. */

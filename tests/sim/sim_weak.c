@@ -121,6 +121,15 @@ WEAK const struct sim_process *sim_kernel_find_process(pid_t pid)
     (void)pid;
     return NULL;
 }
+WEAK const struct sim_process *sim_kernel_next_process(pid_t after)
+{
+    (void)after;
+    return NULL;
+}
+WEAK void sim_kernel_configure(const struct sim_mounting *mounting)
+{
+    (void)mounting;
+}
 WEAK void sim_kernel_add_process(struct sim_process *process)
 {
     (void)process;
