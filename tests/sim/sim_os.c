@@ -71,6 +71,10 @@ int sim_os_malloc_trim(size_t pad) SIM_WRAP(malloc_trim);
 ssize_t sim_os_getrandom(void *bytes, size_t size, unsigned flags) SIM_WRAP(getrandom);
 int sim_os_statx(int folder, const char *path, int flags, unsigned mask, struct statx *out)
     SIM_WRAP(statx);
+int sim_real_stat(const char *path, struct stat *out) SIM_REAL(stat64);
+int sim_real_fstat(int fd, struct stat *out) SIM_REAL(fstat64);
+int sim_os_stat(const char *path, struct stat *out) SIM_WRAP(stat64);
+int sim_os_fstat(int fd, struct stat *out) SIM_WRAP(fstat64);
 int sim_os_statvfs(const char *path, struct statvfs *out) SIM_WRAP(statvfs64);
 int sim_os_umount(const char *path, int flags) SIM_WRAP(umount2);
 int sim_os_session_mount(struct fuse_session *session, const char *mountpoint)
@@ -295,6 +299,26 @@ int sim_os_statx(int folder, const char *path, int flags, unsigned mask, struct 
     (void)mask;
     *out = (struct statx){.stx_dev_minor = SIM_MINOR};
     return 0;
+}
+
+/* A file of the life belongs to the program's user, and has the date of the begin. */
+static int sim_os_own(int result, struct stat *status)
+{
+    if (result != 0)
+        return result;
+    status->st_uid = status->st_gid = SIM_USER;
+    status->st_mtim = status->st_ctim = status->st_atim = (struct timespec){0};
+    return 0;
+}
+
+int sim_os_stat(const char *path, struct stat *out)
+{
+    return sim_os_own(sim_real_stat(path, out), out);
+}
+
+int sim_os_fstat(int fd, struct stat *out)
+{
+    return sim_os_own(sim_real_fstat(fd, out), out);
 }
 
 int sim_os_statvfs(const char *path, struct statvfs *out)
