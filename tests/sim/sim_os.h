@@ -2,6 +2,7 @@
 #ifndef DDBFS_TESTS_SIM_SIM_OS_H
 #define DDBFS_TESTS_SIM_SIM_OS_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,9 +45,14 @@ bool sim_fd_is_device(int fd);
 /* sim_threads.c: threads of the program that have not ended. */
 unsigned sim_thread_count(void);
 
-/* sim_proc.c: the text of a file below /proc; NULL: there is none. Owned by the caller (sim_free).
- */
+/* sim_proc.c: the text of a file "PID/NAME" of a process; NULL: there is none. Owned by the caller
+ * (sim_free). */
 char *sim_proc_read(const char *path);
+DIR *sim_proc_open_folder(void);
+enum { SIM_PROC_FD = SIM_FIRST_FD - 2 };
+
+/* The user who mounts, and the program's process. */
+enum { SIM_USER = 1000, SIM_PID = 1000 };
 
 /* sim_world.c: for the scheduler. */
 struct sim_dice *sim_world_turns_dice(void);
