@@ -5,7 +5,8 @@
 # sh tests/run.sh --quick [FOLDER|FILE...] [-k WORD]   while you work: one build with gcc, its unit
 #     tests, and the named tests, such as tests/cli, against dynoxide only
 # sh tests/run.sh --long [...]   everything: also the tests marked "long", each test against both
-#     servers, clang-tidy of every file, the unit tests of a second compiler, and a minute of each fuzz target
+#     servers, clang-tidy of every file, the unit tests of a second compiler, a minute of each fuzz target,
+#     and ten minutes of simulated lives
 set -u
 
 cd "$(dirname "$0")/.." || exit 2
@@ -104,6 +105,16 @@ programs() {
     echo "== tests of the programs: $(($(now) - begin)) s"
 }
 
+# Lives of the simulated mount: fresh seeds, which are printed, and those that once failed. The tally
+# counts the lives, so that only a run without results is a failed step.
+simulate() {
+    # shellcheck disable=SC2086
+    step simulator python3 tests/sim/run --program build-asan/tests/sim/sim --corpus $SIMULATED \
+        --junit build-asan/simulator.xml ||
+        [ ! -s build-asan/simulator.xml ] || rm -f "$STEPS/simulator.failed"
+    sed -n 's/^fresh seeds/   &/p' "$STEPS/simulator.log"
+}
+
 # finish TALLY-OPTIONS...: the last line, and the exit status.
 finish() {
     for failed in "$STEPS"/*.failed; do
@@ -140,6 +151,7 @@ export DDBFS DDBFS_RELEASE DDBFS_RELEASE_DONE DDBFS_RENDER DDBFS_TEST_DATA PYTHO
 BEGIN=$(now)
 MUST_FAIL=
 CLANG=$SMOKE CLANG_UNITS="--suite fuzz --suite pointers" TIDY='' PROGRAMS_S=3000 FUZZ_S=
+SIMULATED="--count 8"
 rm -rf "$STEPS"
 mkdir -p "$STEPS"
 
@@ -151,6 +163,7 @@ case ${1:-} in
 --long)
     shift
     CLANG="$SANITIZED -Dfuzz=true" CLANG_UNITS='' TIDY=--all PROGRAMS_S=14400 FUZZ_S=60
+    SIMULATED="--minutes 10"
     DDBFS_LONG=1
     export DDBFS_LONG
     ;;
@@ -168,9 +181,12 @@ BEGIN=$(now)
 step build-asan build build-asan gcc $SANITIZED || finish
 aside &
 ASIDE=$!
+rm -f build-asan/simulator.xml
+simulate &
+SIMULATOR=$!
 step units units build-asan
 programs tests "$@"
-wait $ASIDE
+wait $ASIDE $SIMULATOR
 
-finish --junit build-asan/pytest.xml \
+finish --junit build-asan/pytest.xml --junit build-asan/simulator.xml \
     --meson build-asan/meson-logs/testlog.json --meson build-clang/meson-logs/testlog.json

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -29,6 +30,7 @@
 #include "tests/sim/sim_world.h"
 
 int ddbfs_main(int argc, char **argv);
+int sim_real_prctl(int option, ...) SIM_REAL(prctl);
 int sim_real_poll(struct pollfd *fds, nfds_t count, int timeout_ms) SIM_REAL(poll);
 
 enum { SIM_MOST_LEFT_OUT = 4096, SIM_MOST_WORDS = 64, SIM_DEFAULT_ACTIONS = 60 };
@@ -195,6 +197,7 @@ static void sim_main_record(void)
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
+        sim_real_prctl(PR_SET_PDEATHSIG, SIGKILL);
         sim_life_begin_recording();
         _exit(sim_main_run_program() == 0 ? 0 : SIM_EXIT_DEFECT);
     }
@@ -305,6 +308,7 @@ static int sim_main_run(const struct sim_command *command)
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
+        sim_real_prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (chdir(folder) != 0)
             sim_broken("%s can't be entered", folder);
         sim_main_live();
