@@ -32,13 +32,13 @@ bool sim_kernel_device_is_readable(void);
 /* The program has closed the device, or the mount is gone: requests fail with ENOTCONN. */
 void sim_kernel_device_close(void);
 
-/* Who has mounted. Without it: the simulator's own user, others are not admitted, and requests have
- * no deadline. Before sim_kernel_mount. */
+/* Who has mounted, and the deadline of each request (3 times --timeout; 0: none). Before
+ * sim_kernel_mount. */
 struct sim_mounting {
     uid_t uid;
     gid_t gid;
     bool allow_other;
-    int64_t deadline_ms; /* of each request: 3 times --timeout; 0: none */
+    int64_t deadline_ms;
 };
 void sim_kernel_configure(const struct sim_mounting *mounting);
 
