@@ -103,9 +103,8 @@ const struct sim_order *sim_history_order(const struct sim_table *table, int ind
     return &table->orders[1 + index];
 }
 
-/* Where the partition is in the order, or would be. */
-static size_t sim_order_seek(const struct sim_order *order, const struct sim_value *const *hash,
-                             bool *found)
+size_t sim_order_seek(const struct sim_order *order, const struct sim_value *const *hash,
+                      bool *found)
 {
     uint64_t digest = sim_values_digest(hash, order->key->hash_count);
     size_t from = 0, until = order->partition_count;

@@ -181,6 +181,9 @@ struct sim_order {
 
 /* The order of the table (INDEX -1) or of an index. */
 const struct sim_order *sim_history_order(const struct sim_table *table, int index);
+/* The number of the partition with the hash attributes HASH, or where it would be. */
+size_t sim_order_seek(const struct sim_order *order, const struct sim_value *const *hash,
+                      bool *found);
 /* The partition with the hash attributes HASH, as many as the key has; NULL: there never was an
  * item. */
 const struct sim_partition *sim_order_find(const struct sim_order *order,
