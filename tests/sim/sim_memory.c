@@ -163,14 +163,20 @@ char *sim_copy(const char *text)
     return sim_memory_check(sim_real_strdup(text));
 }
 
-char *sim_printf(const char *format, ...)
+char *sim_vprintf(const char *format, va_list args)
 {
     char *text = NULL;
+    int size = sim_real_vasprintf(&text, format, args);
+    return sim_memory_check(size < 0 ? NULL : text);
+}
+
+char *sim_printf(const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    int size = sim_real_vasprintf(&text, format, args);
+    char *text = sim_vprintf(format, args);
     va_end(args);
-    return sim_memory_check(size < 0 ? NULL : text);
+    return text;
 }
 
 void sim_free(void *memory)

@@ -33,15 +33,12 @@ void sim_text_puts(struct sim_text *text, const char *string)
 
 void sim_text_printf(struct sim_text *text, const char *format, ...)
 {
-    va_list args, again;
+    va_list args;
     va_start(args, format);
-    va_copy(again, args);
-    int size = vsnprintf(NULL, 0, format, args);
+    char *made = sim_vprintf(format, args);
     va_end(args);
-    sim_text_reserve(text, (size_t)size);
-    vsnprintf(text->bytes + text->size, (size_t)size + 1, format, again);
-    va_end(again);
-    text->size += (size_t)size;
+    sim_text_puts(text, made);
+    sim_free(made);
 }
 
 void sim_text_json_string(struct sim_text *text, const char *bytes, size_t size)

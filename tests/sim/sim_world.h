@@ -70,6 +70,7 @@ void *sim_alloc(uint64_t size); /* zeroed */
 void *sim_grow(void *memory, uint64_t size);
 char *sim_copy(const char *text);
 char *sim_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *sim_vprintf(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 void sim_free(void *memory);
 
 #endif
