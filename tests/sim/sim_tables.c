@@ -292,7 +292,7 @@ static bool sim_call_find(struct sim_call *call, const struct sim_table *table,
 
 static bool sim_call_get_with(struct sim_call *call, struct sim_expressions *of)
 {
-    bool consistent;
+    bool consistent = false;
     const struct sim_version *version;
     size_t first, count;
     const struct sim_json *request = call->request;
@@ -442,7 +442,7 @@ static bool sim_batch_read(struct sim_call *call, struct sim_batch *batch, const
 {
     static const char *const names[] = {"Keys", "ConsistentRead", "ProjectionExpression",
                                         "ExpressionAttributeNames", NULL};
-    bool consistent, any = false;
+    bool consistent = false, any = false;
     size_t first, projected;
     struct sim_batch_key keys[SIM_MOST_BATCH];
     const struct sim_json *list = sim_json_get(of, "Keys");

@@ -11,8 +11,10 @@
 #include "tests/sim/sim_life.h"
 #include "tests/sim/sim_paths.h"
 #include "tests/sim/sim_service.h"
+#include "tests/sim/sim_streams.h"
 #include "tests/sim/sim_tables.h"
 #include "tests/sim/sim_text.h"
+#include "tests/sim/sim_vectors.h"
 #include "tests/sim/sim_world.h"
 
 #define WEAK __attribute__((weak))
@@ -54,17 +56,19 @@ WEAK bool sim_causes_any(int64_t from_ms, int64_t until_ms)
     return false;
 }
 
-/* History. */
-WEAK void sim_history_draw(void)
+/* Streams and vectors. */
+WEAK const char *sim_streams_view(const struct sim_table *table)
 {
+    (void)table;
+    return "NEW_AND_OLD_IMAGES";
 }
-WEAK void sim_history_write_one(struct sim_dice *dice)
+WEAK bool sim_vectors_draw(struct sim_dice *dice, const struct sim_table *table,
+                           struct sim_attribute *out)
 {
     (void)dice;
-}
-WEAK struct sim_table *sim_history_tables(void)
-{
-    return NULL;
+    (void)table;
+    (void)out;
+    return false;
 }
 
 /* Kernel: the greeting alone. */
