@@ -48,13 +48,25 @@ unsigned sim_causes_plan(unsigned first_number, int64_t life_ms);
 /* Whether FAULT strikes now. Each call draws. DETAIL is told in the story. Cheap while no spell of
  * FAULT holds. */
 bool sim_causes_strike(enum sim_fault fault, const char *detail);
+/* Whether FAULT has struck or was noted at any time of the life. */
+bool sim_causes_had(enum sim_fault fault);
 /* Whether a spell of FAULT holds now; draws nothing. */
 bool sim_causes_is_under(enum sim_fault fault);
 
-/* One attempt of a request, as its sender sees it: REQUEST identifies the target and the body, so
- * that retries have the same one. FAULT is what ended it; SIM_FAULTS: it succeeded. */
-void sim_causes_note_attempt(uint64_t request, const char *operation, enum sim_fault fault,
-                             int64_t sent_ms);
+/* One attempt of a request, as its sender sees it. */
+struct sim_attempt {
+    uint64_t request;      /* the target and the body: retries have the same */
+    uint64_t resource;     /* of the budget of retries: a table */
+    const char *operation; /* static; "" if it is not known */
+    enum sim_fault fault;  /* that ended it; SIM_FAULTS: it succeeded, or was refused by right */
+    int error;             /* the errno that docs/errors.md names for it; 0: success */
+    bool is_final;         /* no retry helps: denied access, a response that is not understood */
+    int64_t sent_ms, ended_ms;
+    int64_t retry_after_ms; /* that the service demands */
+};
+void sim_causes_note_attempt(const struct sim_attempt *attempt);
+/* How often it was called with KEY before: a number for dice that other actions do not move. */
+uint64_t sim_causes_count(uint64_t key);
 
 /* Notes a cause that something else than a spell had. */
 void sim_causes_note(enum sim_fault fault, const char *detail);
@@ -63,7 +75,7 @@ void sim_causes_note(enum sim_fault fault, const char *detail);
  * time before FROM_MS counts, too, as long as the program may reuse a failure or retry
  * (REACH_MS). */
 bool sim_causes_explain(int error, int64_t from_ms, int64_t until_ms, int64_t reach_ms);
-/* Whether any fault struck in the time. */
+/* Whether any fault struck in the time; pages and batches that are cut short are none. */
 bool sim_causes_any(int64_t from_ms, int64_t until_ms);
 
 #endif

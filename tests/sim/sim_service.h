@@ -7,11 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tests/sim/sim_causes.h"
+
 /* sim_transport.c: struct transport of the product, whose responses come from sim_service_answer,
  * late or never, whole or broken, as the faults of the life will have it. It defines http_new. */
 
 /* A request as it was received. Borrowed. */
 struct sim_request {
+    uint64_t number;                          /* of its dice */
     const char *method, *url, *host, *target; /* TARGET: of X-Amz-Target; "" without */
     const char *const *headers;
     size_t header_count;
@@ -30,6 +33,11 @@ struct sim_answer {
     size_t size;
     struct sim_bill *bill; /* owned; what was booked for it; NULL: nothing */
     const char *operation; /* static; "" if the request named none */
+    /* Of a failure that a fault of the life causes: */
+    enum sim_fault fault; /* SIM_FAULTS: none */
+    int error;            /* the errno that docs/errors.md names for it */
+    bool is_final;        /* no retry helps */
+    int64_t retry_after_ms;
 };
 
 /* Processes a request: checks its signature, members, expressions, names, types and sizes (a
@@ -39,6 +47,8 @@ void sim_service_answer(const struct sim_request *request, struct sim_answer *ou
 void sim_answer_free(struct sim_answer *answer);
 /* The program can't rely on the response: it is lost, late, or damaged. Books its units as lost. */
 void sim_service_note_lost(struct sim_answer *answer);
+/* The halves of units that were booked since. */
+uint64_t sim_service_half_units_since(int64_t since_ms);
 
 /* The static credentials of this life, for the environment of the program; the service accepts no
  * others. */
