@@ -230,18 +230,24 @@ uint64_t sim_causes_count(uint64_t key)
     return others++;
 }
 
-bool sim_causes_strike(enum sim_fault fault, const char *detail)
+bool sim_causes_strike_at(enum sim_fault fault, uint64_t number, const char *detail)
 {
     const struct sim_spell *spell = sim_causes_find_spell(fault);
     if (!spell)
         return false;
-    uint64_t key = sim_causes_digest(0xcbf29ce484222325u + spell->number, detail);
-    struct sim_dice dice =
-        sim_dice_for("strike", key + 0x9e3779b97f4a7c15u * sim_causes_count(key));
+    struct sim_dice dice = sim_dice_for("strike", number + 0x100000001b3u * spell->number);
     if (!sim_dice_chance(&dice, spell->per_mille))
         return false;
     sim_causes_note(fault, detail);
     return true;
+}
+
+bool sim_causes_strike(enum sim_fault fault, const char *detail)
+{
+    if (!sim_causes_is_under(fault))
+        return false;
+    uint64_t key = sim_causes_digest(0xcbf29ce484222325u + (uint64_t)fault, detail);
+    return sim_causes_strike_at(fault, key + 0x9e3779b97f4a7c15u * sim_causes_count(key), detail);
 }
 
 /* Attempts. */

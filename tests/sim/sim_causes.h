@@ -48,6 +48,8 @@ unsigned sim_causes_plan(unsigned first_number, int64_t life_ms);
 /* Whether FAULT strikes now. Each call draws. DETAIL is told in the story. Cheap while no spell of
  * FAULT holds. */
 bool sim_causes_strike(enum sim_fault fault, const char *detail);
+/* The same with a NUMBER for the dice, which does not depend on what was drawn before. */
+bool sim_causes_strike_at(enum sim_fault fault, uint64_t number, const char *detail);
 /* Whether FAULT has struck or was noted at any time of the life. */
 bool sim_causes_had(enum sim_fault fault);
 /* Whether a spell of FAULT holds now; draws nothing. */

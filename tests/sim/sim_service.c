@@ -244,7 +244,7 @@ static void sim_service_demand_delay(struct sim_service *service)
 static bool sim_service_fail(struct sim_service *service)
 {
     static const int statuses[] = {500, 500, 500, 502, 503, 503, 504};
-    if (!sim_causes_strike(SIM_FAULT_SERVER_ERROR, service->subject))
+    if (!sim_causes_strike_at(SIM_FAULT_SERVER_ERROR, service->request->number, service->subject))
         return false;
     int status = statuses[sim_dice_below(&service->dice, sizeof statuses / sizeof statuses[0])];
     sim_service_demand_delay(service);
@@ -303,7 +303,7 @@ static void sim_service_add_reasons(struct sim_service *service, const char *mem
 static bool sim_service_throttle(struct sim_service *service)
 {
     struct sim_text more = {0};
-    if (!sim_causes_strike(SIM_FAULT_THROTTLE, service->subject))
+    if (!sim_causes_strike_at(SIM_FAULT_THROTTLE, service->request->number, service->subject))
         return false;
     sim_service_demand_delay(service);
     uint32_t kind = sim_dice_below(&service->dice, 4);
@@ -339,7 +339,7 @@ static bool sim_service_throttle(struct sim_service *service)
 /* A session's token expires; a key is deactivated. */
 static bool sim_service_expire(struct sim_service *service)
 {
-    if (!sim_causes_strike(SIM_FAULT_EXPIRED, service->subject))
+    if (!sim_causes_strike_at(SIM_FAULT_EXPIRED, service->request->number, service->subject))
         return false;
     bool is_session = sim_service_credentials()->session_token;
     sim_service_refuse(service, 400, SIM_CORAL,
@@ -353,7 +353,7 @@ static bool sim_service_expire(struct sim_service *service)
 
 static bool sim_service_deny(struct sim_service *service)
 {
-    if (!sim_causes_strike(SIM_FAULT_DENIED, service->subject))
+    if (!sim_causes_strike_at(SIM_FAULT_DENIED, service->request->number, service->subject))
         return false;
     bool is_explicit = sim_dice_chance(&service->dice, 300);
     char *message = sim_printf(
@@ -492,11 +492,14 @@ static struct sim_mood sim_service_mood(struct sim_service *service, struct sim_
         .may_scan = sim_life_options()->allow_scan,
         .describe_more = sim_vectors_describe,
     };
-    if (is_page && sim_causes_strike(SIM_FAULT_SHORT_PAGE, service->subject))
+    if (is_page &&
+        sim_causes_strike_at(SIM_FAULT_SHORT_PAGE, service->request->number, service->subject))
         mood.cut_after = (size_t)sim_dice_between(dice, 1, 6);
-    if (is_page && sim_causes_strike(SIM_FAULT_EMPTY_PAGE, service->subject))
+    if (is_page &&
+        sim_causes_strike_at(SIM_FAULT_EMPTY_PAGE, service->request->number, service->subject))
         mood.is_empty = true;
-    if (is_batch && sim_causes_strike(SIM_FAULT_UNPROCESSED, service->subject))
+    if (is_batch &&
+        sim_causes_strike_at(SIM_FAULT_UNPROCESSED, service->request->number, service->subject))
         mood.unprocessed = (size_t)sim_dice_between(dice, 1, 20);
     return mood;
 }
@@ -529,9 +532,9 @@ static void sim_service_execute(struct sim_service *service)
     struct sim_dice dice = sim_dice_for("mood", service->request->number);
     const char *name = service->operation->name;
     if (service->operation->at == SIM_AT_SEARCH) {
-        sim_vectors_answer(&service->body, &outcome, &search_bytes);
+        sim_vectors_answer(&service->body, &dice, &outcome, &search_bytes);
     } else if (service->operation->at == SIM_AT_STREAMS) {
-        sim_streams_answer(name, &service->body, &outcome);
+        sim_streams_answer(name, &service->body, &dice, &outcome);
     } else {
         struct sim_mood mood = sim_service_mood(service, &dice);
         if (!sim_tables_answer(name, &service->body, &mood, &outcome))

@@ -13,9 +13,12 @@ const char *sim_streams_view(const struct sim_table *table);
 /* Executes OPERATION at this moment, as sim_tables_answer does; no units are consumed. False: it is
  * none of DescribeStream, GetShardIterator, GetRecords. */
 bool sim_streams_answer(const char *operation, const struct sim_json *request,
-                        struct sim_outcome *out);
+                        struct sim_dice *dice, struct sim_outcome *out);
 
-/* How many changes were lost to readers by shards that were trimmed: gaps. */
+/* How often changes of TABLE were lost to readers, because the oldest were removed early. */
 uint64_t sim_streams_trimmed(const struct sim_table *table);
+
+/* Makes OUT an error that a right request can have. CODE is static; MESSAGE is taken (sim_free). */
+void sim_outcome_state(struct sim_outcome *out, const char *code, char *message);
 
 #endif

@@ -33,6 +33,7 @@ struct transfer {
     struct loop_timer *timer; /* the next event */
     struct sim_dice dice;
     uint64_t identity; /* of the target and the body: retries have the same */
+    uint64_t number;   /* of its dice */
     uint64_t resource; /* of the share */
     char *method, *url, *host;
     char **headers;
@@ -84,6 +85,22 @@ static void sim_transport_free(struct transfer *transfer)
     free(transfer);
 }
 
+/* The service's word for the operation: the end of the target. */
+static const char *sim_transport_operation(const struct transfer *transfer)
+{
+    for (size_t i = 0; i < transfer->header_count; i++)
+        if (strncasecmp(transfer->headers[i], "x-amz-target:", 13) == 0) {
+            const char *dot = strrchr(transfer->headers[i], '.');
+            return dot ? dot + 1 : transfer->headers[i];
+        }
+    return transfer->url;
+}
+
+static bool sim_transport_is_hit(struct transfer *transfer, enum sim_fault fault)
+{
+    return sim_causes_strike_at(fault, transfer->number, sim_transport_operation(transfer));
+}
+
 /* Removes the transfer from the network and the loop. */
 static void sim_transport_detach(struct transfer *transfer)
 {
@@ -100,7 +117,7 @@ static void sim_transport_process(struct transfer *transfer)
 {
     static const char target[] = "x-amz-target:";
     struct sim_request request = {
-        .number = sim_dice_draw(&transfer->dice),
+        .number = transfer->number,
         .method = transfer->method,
         .url = transfer->url,
         .host = transfer->host,
@@ -195,7 +212,7 @@ static void sim_transport_damage(struct transfer *transfer)
     struct span sum = sim_transport_header(answer, "x-amz-crc32: ", &number);
     if (!sum.data)
         return;
-    const char *units = answer->body ? strstr(answer->body, "\"ConsumedCapacity\"") : NULL;
+    const char *units = memmem(answer->body, answer->size, "\"ConsumedCapacity\"", 18);
     size_t first = units ? (size_t)(units - answer->body) : answer->size;
     if (first > 0 && sim_dice_chance(&transfer->dice, 500))
         answer->body[sim_dice_below(&transfer->dice, (uint32_t)first)] ^= 0x11;
@@ -312,7 +329,6 @@ static void sim_transport_deliver(struct transfer *transfer)
 /* What happens when the response should arrive. */
 static void sim_transport_arrive(struct transfer *transfer)
 {
-    const char *what = transfer->answer.operation ? transfer->answer.operation : "";
     switch (transfer->fate) {
     case SIM_FATE_UNREACHABLE:
     case SIM_FATE_RESET:
@@ -324,10 +340,10 @@ static void sim_transport_arrive(struct transfer *transfer)
     case SIM_FATE_ANSWER:
         break;
     }
-    if (transfer->answer.size > 1 && sim_causes_strike(SIM_FAULT_TRUNCATED, what)) {
+    if (transfer->answer.size > 1 && sim_transport_is_hit(transfer, SIM_FAULT_TRUNCATED)) {
         if (sim_transport_truncate(transfer))
             return;
-    } else if (sim_causes_strike(SIM_FAULT_CHECKSUM, what)) {
+    } else if (sim_transport_is_hit(transfer, SIM_FAULT_CHECKSUM)) {
         sim_transport_damage(transfer);
     }
     sim_transport_deliver(transfer);
@@ -344,7 +360,7 @@ static bool sim_transport_wait(struct transfer *transfer)
         next_ms = transfer->process_ms;
     if (transfer->arrive_ms < next_ms)
         next_ms = transfer->arrive_ms;
-    int64_t delay_ms = next_ms - loop_now_ms(transfer->network->loop);
+    int64_t delay_ms = next_ms - sim_now_ms();
     transfer->timer = loop_add_timer(transfer->network->loop, delay_ms > 0 ? delay_ms : 0,
                                      sim_transport_on_timer, transfer);
     return transfer->timer;
@@ -402,42 +418,43 @@ static void sim_transport_choose_failure(struct transfer *transfer)
 {
     static const struct {
         enum error_kind kind;
-        const char *text;
+        const char *before, *after;
     } reasons[] = {
-        {ERROR_UNREACHABLE, "the name of %s cannot be resolved; check the network"},
-        {ERROR_UNREACHABLE, "no connection to %s: Network is unreachable; check the network"},
-        {ERROR_REFUSED, "no server listens at %s (connection refused); check the endpoint"},
-        {ERROR_TLS, "TLS with %s failed; check that the endpoint speaks https"},
+        {ERROR_UNREACHABLE, "the name of ", " cannot be resolved; check the network"},
+        {ERROR_UNREACHABLE, "no connection to ", ": Network is unreachable; check the network"},
+        {ERROR_REFUSED, "no server listens at ", " (connection refused); check the endpoint"},
+        {ERROR_TLS, "TLS with ", " failed; check that the endpoint speaks https"},
     };
     uint32_t i = sim_dice_below(&transfer->dice, sizeof reasons / sizeof reasons[0]);
-    error_set(&transfer->failure, reasons[i].kind, reasons[i].text, transfer->host);
+    error_set(&transfer->failure, reasons[i].kind, "%s%s%s", reasons[i].before, transfer->host,
+              reasons[i].after);
 }
 
-static void sim_transport_draw_fate(struct transfer *transfer, const char *what)
+static void sim_transport_draw_fate(struct transfer *transfer)
 {
     struct sim_dice *dice = &transfer->dice;
     transfer->fate = SIM_FATE_ANSWER;
     transfer->fault = SIM_FAULTS;
-    if (sim_causes_strike(SIM_FAULT_UNREACHABLE, what)) {
+    if (sim_transport_is_hit(transfer, SIM_FAULT_UNREACHABLE)) {
         transfer->fate = SIM_FATE_UNREACHABLE;
         transfer->fault = SIM_FAULT_UNREACHABLE;
         sim_transport_choose_failure(transfer);
-    } else if (sim_causes_strike(SIM_FAULT_RESET_BEFORE, what)) {
+    } else if (sim_transport_is_hit(transfer, SIM_FAULT_RESET_BEFORE)) {
         transfer->fate = SIM_FATE_RESET;
         transfer->fault = SIM_FAULT_RESET_BEFORE;
         error_set(&transfer->failure, ERROR_RESET,
                   "%s closed the connection without a response; try again", transfer->host);
-    } else if (sim_causes_strike(SIM_FAULT_RESET_AFTER, what)) {
+    } else if (sim_transport_is_hit(transfer, SIM_FAULT_RESET_AFTER)) {
         transfer->fate = SIM_FATE_LOSE;
         transfer->fault = SIM_FAULT_RESET_AFTER;
         error_set(&transfer->failure, ERROR_RESET, "the connection to %s was lost; try again",
                   transfer->host);
-    } else if (sim_causes_strike(SIM_FAULT_NO_ANSWER, what)) {
+    } else if (sim_transport_is_hit(transfer, SIM_FAULT_NO_ANSWER)) {
         transfer->fate = SIM_FATE_SILENCE;
     }
     int64_t latency_ms = sim_dice_chance(dice, 950) ? sim_dice_between(dice, 1, 20)
                                                     : sim_dice_between(dice, 20, 400);
-    if (sim_causes_strike(SIM_FAULT_LATE, what))
+    if (sim_transport_is_hit(transfer, SIM_FAULT_LATE))
         latency_ms = sim_dice_between(dice, 500, 14000);
     int64_t arrive_ms = transfer->sent_ms + latency_ms;
     if (sim_dice_chance(dice, 300)) /* several arrive at the same time */
@@ -475,17 +492,6 @@ static void sim_transport_copy(struct transfer *transfer, const struct http_requ
     transfer->timeout_ms = request->timeout_ms;
 }
 
-/* The service's word for the operation: the end of the target. */
-static const char *sim_transport_operation(const struct transfer *transfer)
-{
-    for (size_t i = 0; i < transfer->header_count; i++)
-        if (strncasecmp(transfer->headers[i], "x-amz-target:", 13) == 0) {
-            const char *dot = strrchr(transfer->headers[i], '.');
-            return dot ? dot + 1 : transfer->headers[i];
-        }
-    return transfer->url;
-}
-
 static struct transfer *sim_transport_send(struct transport *transport,
                                            const struct http_request *request,
                                            transport_done_fn *done, void *arg)
@@ -501,11 +507,11 @@ static struct transfer *sim_transport_send(struct transport *transport,
     uint64_t start = sim_transport_digest(0xcbf29ce484222325u, what, strlen(what));
     transfer->identity = sim_transport_digest(start, transfer->body, transfer->size);
     transfer->resource = sim_transport_digest(0xcbf29ce484222325u, share, strlen(share));
-    transfer->dice =
-        sim_dice_for("transfer", transfer->identity +
-                                     0x9e3779b97f4a7c15u * sim_causes_count(transfer->identity));
+    transfer->number =
+        transfer->identity + 0x9e3779b97f4a7c15u * sim_causes_count(transfer->identity);
+    transfer->dice = sim_dice_for("transfer", transfer->number);
     transfer->sent_ms = sim_now_ms();
-    sim_transport_draw_fate(transfer, what);
+    sim_transport_draw_fate(transfer);
     if (!sim_transport_wait(transfer)) {
         sim_transport_free(transfer);
         return NULL;

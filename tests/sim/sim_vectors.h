@@ -41,7 +41,7 @@ bool sim_vectors_score(const struct sim_vector *vector, const struct sim_value *
                        const struct sim_version *version, double *score);
 
 /* Executes SearchVectors at this moment. SEARCH_BYTES: what it consumes. */
-void sim_vectors_answer(const struct sim_json *request, struct sim_outcome *out,
-                        uint64_t *search_bytes);
+void sim_vectors_answer(const struct sim_json *request, struct sim_dice *dice,
+                        struct sim_outcome *out, uint64_t *search_bytes);
 
 #endif
