@@ -27,6 +27,7 @@
 #include "tests/sim/sim_os.h"
 #include "tests/sim/sim_paths.h"
 #include "tests/sim/sim_service.h"
+#include "tests/sim/sim_tables.h"
 #include "tests/sim/sim_world.h"
 
 int ddbfs_main(int argc, char **argv);
@@ -109,13 +110,14 @@ static void sim_main_write_file(const char *name, const char *text)
 /* Credentials of the environment alone; no other setting of this machine reaches the life. */
 static void sim_main_set_environment(void)
 {
-    static const char *const variables[] = {
+    const struct sim_credentials *credentials = sim_service_credentials();
+    const char *const variables[] = {
         "AWS_ACCESS_KEY_ID",
-        "AKIDSIMULATOREXAMPLE",
+        credentials->access_key_id,
         "AWS_SECRET_ACCESS_KEY",
-        "simulatorEXAMPLEsimulatorEXAMPLEsimulato",
+        credentials->secret_access_key,
         "AWS_REGION",
-        "us-east-1",
+        SIM_REGION,
         "AWS_CONFIG_FILE",
         SIM_FOLDER "/config",
         "AWS_SHARED_CREDENTIALS_FILE",
@@ -136,6 +138,10 @@ static void sim_main_set_environment(void)
     clearenv();
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i += 2)
         setenv(variables[i], variables[i + 1], 1);
+    if (credentials->session_token)
+        setenv("AWS_SESSION_TOKEN", credentials->session_token, 1);
+    if (credentials->account_id)
+        setenv("AWS_ACCOUNT_ID", credentials->account_id, 1);
 }
 
 /* How many real descriptors this process has. */

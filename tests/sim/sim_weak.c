@@ -4,13 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/net/http.h"
-#include "tests/sim/sim_causes.h"
 #include "tests/sim/sim_history.h"
 #include "tests/sim/sim_kernel.h"
 #include "tests/sim/sim_life.h"
 #include "tests/sim/sim_paths.h"
-#include "tests/sim/sim_service.h"
 #include "tests/sim/sim_streams.h"
 #include "tests/sim/sim_tables.h"
 #include "tests/sim/sim_text.h"
@@ -18,58 +15,6 @@
 #include "tests/sim/sim_world.h"
 
 #define WEAK __attribute__((weak))
-
-/* Causes. */
-WEAK const char *sim_fault_name(enum sim_fault fault)
-{
-    (void)fault;
-    return "fault";
-}
-WEAK unsigned sim_causes_plan(unsigned first_number, int64_t life_ms)
-{
-    (void)life_ms;
-    return first_number;
-}
-WEAK bool sim_causes_strike(enum sim_fault fault, const char *detail)
-{
-    (void)fault;
-    (void)detail;
-    return false;
-}
-WEAK void sim_causes_note(enum sim_fault fault, const char *detail)
-{
-    (void)fault;
-    (void)detail;
-}
-WEAK bool sim_causes_explain(int error, int64_t from_ms, int64_t until_ms, int64_t reach_ms)
-{
-    (void)error;
-    (void)from_ms;
-    (void)until_ms;
-    (void)reach_ms;
-    return false;
-}
-WEAK bool sim_causes_any(int64_t from_ms, int64_t until_ms)
-{
-    (void)from_ms;
-    (void)until_ms;
-    return false;
-}
-
-/* Streams and vectors. */
-WEAK const char *sim_streams_view(const struct sim_table *table)
-{
-    (void)table;
-    return "NEW_AND_OLD_IMAGES";
-}
-WEAK bool sim_vectors_draw(struct sim_dice *dice, const struct sim_table *table,
-                           struct sim_attribute *out)
-{
-    (void)dice;
-    (void)table;
-    (void)out;
-    return false;
-}
 
 /* Kernel: the greeting alone. */
 static struct {
@@ -315,82 +260,6 @@ WEAK void sim_oracle_note_refresh(const char *path)
     (void)path;
 }
 
-/* The service: each request is denied, which permits the mount. */
-struct transfer {
-    struct loop_timer *timer;
-    transport_done_fn *done;
-    void *arg;
-};
-struct weak_transport {
-    struct transport base;
-    struct loop *loop;
-};
-
-static void weak_on_timer(void *arg)
-{
-    struct transfer transfer = *(struct transfer *)arg;
-    static char body[] = "{\"__type\":\"com.amazonaws.dynamodb.v20120810#AccessDeniedException\","
-                         "\"message\":\"no\"}";
-    const struct http_response response = {
-        .status = 400, .body = span_of(body, sizeof body - 1), .authentic = true};
-    free(arg);
-    transfer.done(transfer.arg, &response, NULL);
-}
-
-static struct transfer *weak_send(struct transport *transport, const struct http_request *request,
-                                  transport_done_fn *done, void *arg)
-{
-    struct transfer *transfer = malloc(sizeof *transfer);
-    (void)request;
-    if (!transfer)
-        return NULL;
-    *transfer = (struct transfer){NULL, done, arg};
-    transfer->timer =
-        loop_add_timer(((struct weak_transport *)transport)->loop, 20, weak_on_timer, transfer);
-    return transfer;
-}
-
-static void weak_cancel(struct transfer *transfer)
-{
-    loop_remove_timer(transfer->timer);
-    free(transfer);
-}
-
-static void weak_destroy(struct transport *transport)
-{
-    free(transport);
-}
-
-WEAK struct transport *http_new(struct loop *loop, const struct http_options *options,
-                                struct error *err)
-{
-    static const struct transport_ops ops = {weak_send, weak_cancel, weak_destroy};
-    struct weak_transport *made = malloc(sizeof *made);
-    (void)options;
-    (void)err;
-    if (made)
-        *made = (struct weak_transport){{&ops}, loop};
-    return made ? &made->base : NULL;
-}
-
-WEAK struct sim_books sim_service_books(void)
-{
-    return (struct sim_books){0};
-}
-WEAK struct sim_books sim_service_books_of(const char *name)
-{
-    (void)name;
-    return (struct sim_books){0};
-}
-WEAK size_t sim_transport_count(void)
-{
-    return 0;
-}
-
-WEAK uint64_t sim_transport_sent(void)
-{
-    return 0;
-}
 WEAK int sim_sys_lstat(struct sim_process *process, const char *path, struct stat *out)
 {
     (void)process;
@@ -398,33 +267,16 @@ WEAK int sim_sys_lstat(struct sim_process *process, const char *path, struct sta
     (void)out;
     return -ENOTCONN;
 }
+
 WEAK int64_t sim_paths_ttl_ms(const char *path)
 {
     (void)path;
     return 0;
 }
+
 WEAK bool sim_paths_is_item(const char *path, const char *name)
 {
     (void)path;
     (void)name;
     return false;
-}
-
-WEAK bool sim_tables_answer(const char *operation, const struct sim_json *request,
-                            const struct sim_mood *mood, struct sim_outcome *out)
-{
-    (void)operation;
-    (void)request;
-    (void)mood;
-    (void)out;
-    return false;
-}
-WEAK void sim_outcome_clean_up(struct sim_outcome *outcome)
-{
-    (void)outcome;
-}
-WEAK void sim_tables_write_item(struct sim_text *out, const struct sim_version *version)
-{
-    (void)out;
-    (void)version;
 }
