@@ -138,7 +138,7 @@ static void end_check_silence(void)
     uint64_t sent;
     sim_fiber_wait_until(end_is_idle, NULL, sim_now_ms() + 4 * sim_life_options()->timeout_ms);
     if (polls && !sim_dice_chance(&dice, 300))
-        return;
+        return false;
     before = sim_service_books();
     if (polls)
         sim_fiber_sleep_ms(END_POLLED_MS);
@@ -149,6 +149,7 @@ static void end_check_silence(void)
                    (unsigned long long)(sim_transport_sent() - sent));
     if (sim_service_books().half_units != before.half_units)
         sim_defect("silence", "units were consumed after all readers had gone");
+    return true;
 }
 
 /* Memory pressure drops all names; those of directories go after those below. */
@@ -321,7 +322,7 @@ static void end_check_ledger_file(const struct sim_json *stats)
     sim_text_free(&bytes);
 }
 
-static void end_check_books(struct sim_actor *actor)
+static void end_check_books(struct sim_actor *actor, bool was_silent)
 {
     size_t size;
     struct sim_json stats;
@@ -330,7 +331,8 @@ static void end_check_books(struct sim_actor *actor)
         return;
     if (!sim_json_parse(&stats, text, size))
         sim_defect("books", "stats.json is no JSON: %.200s", text);
-    end_check_nodes(&stats);
+    if (was_silent)
+        end_check_nodes(&stats);
     end_check_units(&stats);
     end_check_sums(&stats);
     end_check_requests(&stats);
@@ -348,10 +350,10 @@ void sim_life_check_end(void)
 {
     struct sim_actor *actor = sim_actor_new("check");
     if (sim_kernel_is_live()) {
-        end_check_silence();
+        bool was_silent = end_check_silence();
         end_forget_all();
         end_check_kernel();
-        end_check_books(actor);
+        end_check_books(actor, was_silent);
         end_forget_all();
     }
     sim_actor_end(actor);
