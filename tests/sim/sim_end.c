@@ -129,8 +129,8 @@ static bool end_is_idle(void *arg)
 }
 
 /* After the last reader, requests under way end, and no further ones are sent, except polls of
- * streams for ten minutes. */
-static void end_check_silence(void)
+ * streams for ten minutes. False: the wait was not long enough for listings that readers share. */
+static bool end_check_silence(void)
 {
     bool polls = sim_life_options()->live;
     struct sim_dice dice = sim_dice_for("silence", 0);
