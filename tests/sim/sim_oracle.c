@@ -1,0 +1,1262 @@
+/* The oracles of what was read: each compares a result with the history of all items, in the span
+ * of time in which it may have been read. The spans are those that docs/semantics.md ("Freshness"),
+ * docs/mount.md ("Freshness", "Outages") and docs/live.md state; nothing else excuses a result. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tests/sim/sim_causes.h"
+#include "tests/sim/sim_life.h"
+#include "tests/sim/sim_paths.h"
+#include "tests/sim/sim_sight.h"
+#include "tests/sim/sim_world.h"
+
+enum {
+    /* "A name is valid for the rest of its ttl (at least 0.1 s)"; an entry is handed over up to 0.1
+     * s past its ttl (docs/internals/life-of-a-listing.md). */
+    ORACLE_LEAST_TTL_MS = 200,
+    /* "Not found" is reused for at most 2 s. */
+    ORACLE_ABSENT_TTL_MS = 2000,
+    /* The age of a result counts from its response: it may have been read that much earlier. */
+    ORACLE_RESPONSE_MS = 1500,
+    /* docs/live.md: a change is visible "within about a second"; from a lag of 5 s on the ttl
+     * counts, and "none from before the lag". The half second is for the kernel. */
+    ORACLE_LIVE_MS = 15000,
+    /* A failed lookup may be reused for the repetition of the kernel within a second. */
+    ORACLE_FAILURE_MS = 2000,
+    ORACLE_MOST_REFRESHES = 64,
+    /* How long directories of an old map may be in use: structure is valid for 60 s. */
+    ORACLE_RELOAD_MS = 120000,
+};
+
+static struct {
+    struct {
+        char *path; /* owned */
+        int64_t at_ms;
+    } refreshes[ORACLE_MOST_REFRESHES];
+    unsigned count;
+} oracle;
+
+void sim_oracle_note_refresh(const char *path)
+{
+    unsigned at = oracle.count % ORACLE_MOST_REFRESHES;
+    sim_free(oracle.refreshes[at].path);
+    oracle.refreshes[at].path = sim_copy(path);
+    oracle.refreshes[at].at_ms = sim_now_ms();
+    oracle.count++;
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+    size_t size = strlen(folder);
+    while (size && folder[size - 1] == '/')
+        size--;
+    return strncmp(path, folder, size) == 0 &&
+           (path[size] == 0 || path[size] == '/' || path[size] == '@');
+}
+
+/* The last refresh of PATH that ended before AT_MS. */
+static int64_t last_refresh(const char *path, int64_t at_ms)
+{
+    int64_t last = INT64_MIN;
+    for (unsigned i = 0; i < ORACLE_MOST_REFRESHES && i < oracle.count; i++)
+        if (oracle.refreshes[i].at_ms < at_ms && oracle.refreshes[i].at_ms > last &&
+            is_below(path, oracle.refreshes[i].path))
+            last = oracle.refreshes[i].at_ms;
+    return last;
+}
+
+/* What was read at FROM_MS or later is at most TTL_MS older, more in an outage and with --live. */
+static struct sim_span span_of(const char *path, const struct sim_node *node, int64_t ttl_ms,
+                               int64_t from_ms, int64_t until_ms)
+{
+    const struct sim_life_options *options = sim_life_options();
+    int64_t age = ttl_ms > ORACLE_LEAST_TTL_MS ? ttl_ms : ORACLE_LEAST_TTL_MS;
+    if (options->live && ttl_ms > 0 && node->table && node->table->table->has_stream &&
+        age < ORACLE_LIVE_MS)
+        age = ORACLE_LIVE_MS;
+    age += ORACLE_RESPONSE_MS;
+    int64_t reach = age + 3 * options->timeout_ms;
+    if (sim_causes_any(from_ms - reach - options->stale_ms, until_ms)) {
+        /* A response may come late, and a request is repeated until --timeout. */
+        age = reach;
+        if (ttl_ms != ORACLE_ABSENT_TTL_MS)
+            age += options->stale_ms;
+    }
+    struct sim_span span = {from_ms - age, until_ms};
+    int64_t refreshed = last_refresh(path, from_ms);
+    if (refreshed > span.from_ms)
+        span.from_ms = refreshed;
+    return span;
+}
+
+static int64_t ttl_of(const struct sim_node *node)
+{
+    return node->pattern ? node->pattern->ttl_ms : 60000;
+}
+
+static struct sim_span span_of_result(const char *path, const struct sim_node *node,
+                                      int64_t from_ms, int64_t until_ms)
+{
+    return span_of(path, node, ttl_of(node), from_ms, until_ms);
+}
+
+static bool is_hidden_by_owner(const struct sim_node *node)
+{
+    return node->kind == SIM_NODE_CONTROL;
+}
+
+/* A description of what an item was in a span, for a report. */
+static void tell_item(struct sim_text *out, const struct sim_node *node,
+                      const struct sim_item *item, struct sim_span span)
+{
+    struct sim_sight sight;
+    sim_sight_look(&sight, node, item, span);
+    for (unsigned i = 0; i < sight.count; i++) {
+        const struct sim_view *view = &sight.views[i];
+        struct sim_text text = {0};
+        if (view->version->is_deleted)
+            sim_text_puts(&text, "deleted\n");
+        else
+            sim_render_line(&text, node->table, NULL, view->version);
+        sim_text_printf(out, "\n  version %llu from %lld until %lld%s%s%s%s: %.600s",
+                        (unsigned long long)view->version->number,
+                        (long long)view->version->from_ms, (long long)view->version->until_ms,
+                        view->in_table ? ", table" : "", view->in_index ? ", index" : "",
+                        view->admits ? ", admitted" : "",
+                        view->base_admits && !view->admits ? ", in the directory" : "", text.bytes);
+        if (out->size && out->bytes[out->size - 1] == '\n')
+            out->bytes[--out->size] = 0;
+        sim_text_free(&text);
+    }
+}
+
+static char *complain(const struct sim_node *node, const struct sim_item *item,
+                      struct sim_span span, char *message)
+{
+    struct sim_text text = {0};
+    sim_text_printf(&text, "%s; reads from %lld until %lld", message, (long long)span.from_ms,
+                    (long long)span.until_ms);
+    if (item)
+        tell_item(&text, node, item, span);
+    sim_free(message);
+    return text.bytes;
+}
+
+/* One item. */
+
+/* The bytes of a view's file. False: it has none. */
+static bool render(struct sim_text *out, const struct sim_node *node, const struct sim_view *view)
+{
+    out->size = 0;
+    if (node->companion == SIM_COMPANION_TYPED) {
+        sim_render_typed(out, node->table, node->pattern, view->version);
+        return true;
+    }
+    if (node->companion == SIM_COMPANION_ATTRIBUTE)
+        return sim_render_attribute(out, node->table, view->version, node->attribute);
+    return sim_render_item(out, node->table, node->pattern, view->version);
+}
+
+static bool is_exact(const struct sim_node *node)
+{
+    return (node->kind == SIM_NODE_ENTRY || node->kind == SIM_NODE_ITEM) &&
+           (node->companion == SIM_COMPANION_NONE || node->companion == SIM_COMPANION_TYPED ||
+            node->companion == SIM_COMPANION_ATTRIBUTE);
+}
+
+/* Whether the file of some version that may be seen has SIZE bytes, and, if BYTES, these. */
+static bool is_some_version(const struct sim_node *node, struct sim_span span, const char *bytes,
+                            size_t size)
+{
+    struct sim_items items = sim_node_items(node);
+    struct sim_text text = {0};
+    bool is_found = false;
+    for (size_t i = 0; i < items.count && !is_found; i++) {
+        struct sim_sight sight;
+        sim_sight_look(&sight, node, items.items[i], span);
+        if (!sim_sight_may_be(&sight, node))
+            continue;
+        is_found = sight.has_more;
+        for (unsigned v = 0; v < sight.count && !is_found; v++)
+            is_found = sim_view_is_shown(&sight.views[v], node) &&
+                       render(&text, node, &sight.views[v]) && text.size == size &&
+                       (!bytes || memcmp(text.bytes, bytes, size) == 0);
+    }
+    sim_text_free(&text);
+    sim_free(items.items);
+    return is_found;
+}
+
+static char *report_items(const struct sim_node *node, struct sim_span span, char *message)
+{
+    struct sim_items items = sim_node_items(node);
+    struct sim_text text = {0};
+    sim_text_printf(&text, "%s; reads from %lld until %lld; %zu items", message,
+                    (long long)span.from_ms, (long long)span.until_ms, items.count);
+    for (size_t i = 0; i < items.count && i < 5; i++)
+        tell_item(&text, node, items.items[i], span);
+    sim_free(message);
+    sim_free(items.items);
+    return text.bytes;
+}
+
+/* The file of a listing's items, one per line. */
+static char *judge_lines(const struct sim_node *node, struct sim_span span, const char *bytes,
+                         size_t size);
+static char *judge_count(const struct sim_node *node, struct sim_span span, const char *bytes,
+                         size_t size);
+
+static char *judge_json(const char *bytes, size_t size)
+{
+    struct sim_json json;
+    if (!sim_json_parse(&json, bytes, size))
+        return sim_printf("it is no JSON: %.300s", bytes);
+    sim_json_free(&json);
+    return NULL;
+}
+
+static char *judge_file(const char *path, const struct sim_node *node, const char *bytes,
+                        size_t size, int64_t from_ms, int64_t until_ms)
+{
+    struct sim_span span = span_of_result(path, node, from_ms, until_ms);
+    switch (node->kind) {
+    case SIM_NODE_ENTRY:
+    case SIM_NODE_ITEM:
+        if (node->companion == SIM_COMPANION_INFO)
+            return judge_json(bytes, size);
+        if (!is_exact(node) || is_some_version(node, span, bytes, size))
+            return NULL;
+        return report_items(node, span,
+                            sim_printf("no version has these %zu bytes: %.700s", size, bytes));
+    case SIM_NODE_LISTING:
+        if (node->companion == SIM_COMPANION_JSONL)
+            return judge_lines(node, span, bytes, size);
+        if (node->companion == SIM_COMPANION_COUNT)
+            return judge_count(node, span, bytes, size);
+        if (node->companion == SIM_COMPANION_INFO)
+            return judge_json(bytes, size);
+        return node->companion == SIM_COMPANION_NONE ? sim_copy("a directory was read") : NULL;
+    case SIM_NODE_FACT:
+    case SIM_NODE_README:
+    case SIM_NODE_UNKNOWN:
+    case SIM_NODE_CONTROL:
+        return NULL;
+    default:
+        return sim_copy("the path has no file");
+    }
+}
+
+/* Listings. */
+
+/* An entry that a listing may have. */
+struct expected {
+    char *name; /* owned; NULL: its exact name is not known */
+    size_t item;
+    const struct sim_version *version;
+    struct sim_bindings parts;
+    int kind;
+};
+
+struct expectation {
+    const struct sim_node *node;
+    struct sim_span span;
+    struct sim_items items;
+    bool *may, *must, *seen;  /* by item; owned */
+    struct expected *entries; /* owned; sorted by name */
+    size_t count, room;
+    size_t nameless; /* entries without a name */
+    bool has_more;   /* of an item with too many versions */
+};
+
+static int compare_expected(const void *a, const void *b)
+{
+    const struct expected *x = a, *y = b;
+    if (!x->name || !y->name)
+        return (x->name != NULL) - (y->name != NULL);
+    int order = strcmp(x->name, y->name);
+    if (order == 0)
+        order =
+            (x->version->number > y->version->number) - (x->version->number < y->version->number);
+    return order;
+}
+
+static bool pattern_has_suffix(const struct sim_pattern *pattern)
+{
+    return !pattern->attribute && !pattern->is_groups;
+}
+
+/* The name of a view's entry; NULL: the model does not know it. To be freed. */
+static char *name_of(const struct sim_node *node, const struct sim_view *view)
+{
+    struct sim_text text = {0};
+    bool is_known = node->pattern->is_groups
+                        ? sim_step_write(&text, &node->pattern->names[view->kind], &view->parts)
+                        : !node->pattern->has_rank &&
+                              sim_name_write(&text, node->pattern, view->kind, &view->parts);
+    if (is_known && pattern_has_suffix(node->pattern))
+        sim_text_puts(&text, sim_life_options()->suffix);
+    if (is_known)
+        return text.bytes ? text.bytes : sim_copy("");
+    sim_text_free(&text);
+    return NULL;
+}
+
+static void expect(struct expectation *out, const struct sim_node *node, struct sim_span span)
+{
+    *out = (struct expectation){.node = node, .span = span, .items = sim_node_items(node)};
+    out->may = sim_alloc(out->items.count + 1);
+    out->must = sim_alloc(out->items.count + 1);
+    out->seen = sim_alloc(out->items.count + 1);
+    for (size_t i = 0; i < out->items.count; i++) {
+        struct sim_sight sight;
+        sim_sight_look(&sight, node, out->items.items[i], span);
+        out->may[i] = sim_sight_may_be_listed(&sight, node);
+        out->must[i] = sim_sight_must_be_listed(&sight, node);
+        out->has_more = out->has_more || sight.has_more;
+        for (unsigned v = 0; out->may[i] && v < sight.count; v++) {
+            const struct sim_view *view = &sight.views[v];
+            if (!sim_view_is_listed(view, node))
+                continue;
+            if (out->count == out->room) {
+                out->room = 2 * out->room + 16;
+                out->entries = sim_grow(out->entries, out->room * sizeof(*out->entries));
+            }
+            struct expected *entry = &out->entries[out->count++];
+            *entry = (struct expected){.name = name_of(node, view),
+                                       .item = i,
+                                       .version = view->version,
+                                       .parts = view->parts,
+                                       .kind = view->kind};
+            out->nameless += !entry->name;
+        }
+    }
+    if (out->count)
+        qsort(out->entries, out->count, sizeof(*out->entries), compare_expected);
+}
+
+static void forget(struct expectation *expectation)
+{
+    for (size_t i = 0; i < expectation->count; i++)
+        sim_free(expectation->entries[i].name);
+    sim_free(expectation->entries);
+    sim_free(expectation->may);
+    sim_free(expectation->must);
+    sim_free(expectation->seen);
+    sim_free(expectation->items.items);
+}
+
+/* The limit of the path's listing; 0: none. */
+static size_t limit_of(const struct sim_node *node)
+{
+    if (!node->pattern->limit_part)
+        return node->pattern->limit;
+    const struct sim_slice *value = sim_bindings_get(&node->path, node->pattern->limit_part);
+    return value ? strtoul(value->bytes, NULL, 10) : 0;
+}
+
+/* How many items certainly are in front of VERSION, whose item is ITEM; if not CERTAINLY: may be.
+ */
+static size_t count_before(const struct expectation *of, size_t item,
+                           const struct sim_version *version, bool certainly)
+{
+    size_t count = 0, last = SIZE_MAX;
+    bool *counted = sim_alloc(of->items.count + 1);
+    (void)last;
+    for (size_t i = 0; i < of->count; i++) {
+        const struct expected *entry = &of->entries[i];
+        if (entry->item == item || counted[entry->item])
+            continue;
+        int order = sim_node_compare(of->node, entry->version, version);
+        if (certainly ? of->must[entry->item] && order < 0 : order <= 0) {
+            counted[entry->item] = true;
+            count++;
+        }
+    }
+    sim_free(counted);
+    return count;
+}
+
+/* The first entry with NAME, in an array sorted by name. */
+static size_t find_name(const struct expectation *of, const char *name)
+{
+    size_t from = of->nameless, until = of->count;
+    while (from < until) {
+        size_t middle = (from + until) / 2;
+        if (strcmp(of->entries[middle].name, name) < 0)
+            from = middle + 1;
+        else
+            until = middle;
+    }
+    return from;
+}
+
+/* Whether NAME may be one of the entries whose exact names the model does not know: it leads back
+ * to the entry's parts, or is shortened. */
+static bool is_nameless(const struct expectation *of, const char *name, const struct expected **out)
+{
+    const struct sim_pattern *pattern = of->node->pattern;
+    bool is_shortened = strstr(name, "%~") || strstr(name, "%=");
+    if (pattern->has_rank) {
+        const char *line = strchr(name, '_');
+        name = line ? line + 1 : name;
+    }
+    for (size_t i = 0; i < of->nameless; i++) {
+        const struct expected *entry = &of->entries[i];
+        struct sim_text plain = {0}, decoded = {0};
+        const struct sim_key_format *format = &pattern->names[entry->kind];
+        size_t size = strlen(name), suffix = strlen(sim_life_options()->suffix);
+        if (pattern_has_suffix(pattern) && size >= suffix)
+            size -= suffix;
+        bool is_same = is_shortened && strlen(name) <= 247 + suffix;
+        if (!is_same && !format->count)
+            is_same = true;
+        if (!is_same && sim_format_expand(format, &entry->parts, &plain) &&
+            sim_name_decode(&decoded, (struct sim_slice){name, size}))
+            is_same = plain.size == decoded.size &&
+                      memcmp(plain.bytes ? plain.bytes : "", decoded.bytes ? decoded.bytes : "",
+                             plain.size) == 0;
+        sim_text_free(&plain);
+        sim_text_free(&decoded);
+        if (is_same) {
+            *out = entry;
+            of->seen[entry->item] = true;
+            if (!is_shortened && !pattern->has_rank)
+                return true;
+        }
+    }
+    return *out != NULL;
+}
+
+static char *report_name(const struct expectation *of, const char *name, const char *why)
+{
+    struct sim_text text = {0};
+    sim_text_printf(&text, "\"%s\" %s; reads from %lld until %lld; %zu items", name, why,
+                    (long long)of->span.from_ms, (long long)of->span.until_ms, of->items.count);
+    size_t told = 0;
+    for (size_t i = 0; i < of->count && told < 4; i++)
+        if (of->entries[i].name && strcmp(of->entries[i].name, name) == 0) {
+            tell_item(&text, of->node, of->items.items[of->entries[i].item], of->span);
+            told++;
+        }
+    return text.bytes;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static char *find_repeated(char *const *names, size_t count)
+{
+    char **sorted = sim_alloc((count + 1) * sizeof(*sorted)), *found = NULL;
+    memcpy(sorted, names, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), compare_texts);
+    for (size_t i = 1; i < count && !found; i++)
+        if (strcmp(sorted[i], sorted[i - 1]) == 0)
+            found = sim_printf("\"%s\" is listed twice", sorted[i]);
+    sim_free(sorted);
+    return found;
+}
+
+/* Finds the entry of NAME that may follow PREVIOUS in the order; the one with the least sort key.
+ */
+static char *place_name(struct expectation *of, const char *name,
+                        const struct sim_version **previous)
+{
+    const struct sim_version *best = NULL;
+    bool is_known = false;
+    for (size_t i = find_name(of, name); i < of->count && strcmp(of->entries[i].name, name) == 0;
+         i++) {
+        const struct expected *entry = &of->entries[i];
+        is_known = true;
+        of->seen[entry->item] = true;
+        if (*previous && sim_node_compare(of->node, *previous, entry->version) > 0)
+            continue;
+        if (!best || sim_node_compare(of->node, entry->version, best) < 0)
+            best = entry->version;
+    }
+    const struct expected *nameless = NULL;
+    if (!is_known && (of->has_more || is_nameless(of, name, &nameless)))
+        return NULL;
+    if (!is_known)
+        return report_name(of, name, "is no entry that may be listed");
+    if (!best && !of->has_more)
+        return report_name(of, name, "is behind an entry that it should precede");
+    if (best)
+        *previous = best;
+    return NULL;
+}
+
+static char *judge_must(const struct expectation *of)
+{
+    size_t limit = limit_of(of->node);
+    for (size_t i = 0; i < of->count; i++) {
+        const struct expected *entry = &of->entries[i];
+        if (!of->must[entry->item] || of->seen[entry->item])
+            continue;
+        if (limit && count_before(of, entry->item, entry->version, false) >= limit)
+            continue;
+        return complain(of->node, of->items.items[entry->item], of->span,
+                        sim_printf("\"%s\" is not listed",
+                                   entry->name ? entry->name : "(a name with escapes)"));
+    }
+    return NULL;
+}
+
+/* Of the first N, each listed item has fewer than N in front of it. */
+static char *judge_limit(const struct expectation *of, size_t listed)
+{
+    size_t limit = limit_of(of->node);
+    if (!limit || of->node->pattern->has_ties || of->has_more)
+        return NULL;
+    if (listed > limit)
+        return sim_printf("%zu entries are listed, and the path has a limit of %zu", listed, limit);
+    for (size_t i = of->nameless; i < of->count; i++) {
+        const struct expected *entry = &of->entries[i];
+        bool has_other = false; /* another version of it may be further in front */
+        for (size_t k = 0; k < of->count; k++)
+            has_other = has_other || (of->entries[k].item == entry->item &&
+                                      of->entries[k].version != entry->version);
+        if (!of->seen[entry->item] || has_other)
+            continue;
+        if (count_before(of, entry->item, entry->version, true) >= limit)
+            return complain(of->node, of->items.items[entry->item], of->span,
+                            sim_printf("\"%s\" is not among the first %zu", entry->name, limit));
+    }
+    return NULL;
+}
+
+/* Children that the map alone defines. */
+struct children {
+    const char *names[64]; /* borrowed */
+    char *owned[64];
+    unsigned count, owned_count;
+    bool is_open; /* there may be others */
+};
+
+static void add_child(struct children *out, const char *name)
+{
+    for (unsigned i = 0; i < out->count; i++)
+        if (strcmp(out->names[i], name) == 0)
+            return;
+    if (out->count < 64)
+        out->names[out->count++] = name;
+}
+
+static bool steps_agree(const struct sim_pattern *pattern, const struct sim_node *node,
+                        const char *path)
+{
+    /* The node's own steps, literal by literal: parameters have taken any text. */
+    const char *at = path;
+    unsigned skip = node->table->is_generic ? 0 : 0;
+    (void)skip;
+    for (unsigned i = 0; i < node->depth; i++) {
+        size_t size = strcspn(at, "/");
+        const struct sim_key_format *step = &pattern->steps[i];
+        if (i >= pattern->step_count)
+            return false;
+        if (step->count == 1 && !step->pieces[0].is_part) {
+            if (!sim_slice_equal((struct sim_slice){at, size}, sim_slice_of(step->pieces[0].text)))
+                return false;
+        }
+        at += size;
+        at += *at == '/';
+    }
+    return true;
+}
+
+/* The part of PATH below the table's directory. */
+static const char *below_table(const struct sim_node *node, const char *path)
+{
+    const char *at = path + strlen(path);
+    for (unsigned i = 0; i < node->depth; i++) {
+        while (at > path && at[-1] == '/')
+            at--;
+        while (at > path && at[-1] != '/')
+            at--;
+    }
+    return at;
+}
+
+static void find_children(struct children *out, const struct sim_node *node, const char *path)
+{
+    const struct sim_model_table *table = node->table;
+    const char *rest = below_table(node, path);
+    bool has_placeholder = false;
+    for (unsigned p = 0; p < table->pattern_count; p++) {
+        const struct sim_pattern *pattern = &table->patterns[p];
+        if (pattern->is_hidden || pattern->step_count <= node->depth ||
+            !steps_agree(pattern, node, rest))
+            continue;
+        const struct sim_key_format *step = &pattern->steps[node->depth];
+        if (step->count == 1 && !step->pieces[0].is_part) {
+            add_child(out, step->pieces[0].text);
+            continue;
+        }
+        if (node->pattern && node->pattern->is_groups)
+            continue; /* the values are listed */
+        has_placeholder = true;
+        if (sim_life_options()->allow_scan && table->is_generic && node->depth == 1 &&
+            strncmp(rest, "items", 5) == 0) {
+            out->is_open = true; /* a Scan lists the partition keys */
+            continue;
+        }
+        struct sim_text text = {0};
+        sim_format_write(&text, step);
+        out->owned[out->owned_count++] = text.bytes;
+        /* The documents do not say how a part is called whose attribute has the name of a parameter
+         * of windows. */
+        static const char reserved[] = "{count}{key}{prefix}{from}{to}{rank}";
+        if (table->is_generic && strstr(reserved, text.bytes))
+            out->is_open = true;
+        else if (!sim_life_options()->is_quiet)
+            add_child(out, text.bytes);
+    }
+    if (has_placeholder || node->depth == 0)
+        add_child(out, "README");
+    if (node->depth == 0 && table->is_generic)
+        add_child(out, "schema.json");
+}
+
+static void free_children(struct children *children)
+{
+    for (unsigned i = 0; i < children->owned_count; i++)
+        sim_text_free(&(struct sim_text){.bytes = children->owned[i]});
+}
+
+static bool is_child(const struct children *children, const char *name)
+{
+    for (unsigned i = 0; i < children->count; i++)
+        if (strcmp(children->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static char *judge_children(const struct children *children, char *const *names, size_t count)
+{
+    for (unsigned i = 0; i < children->count; i++) {
+        bool is_listed = false;
+        for (size_t k = 0; k < count && !is_listed; k++)
+            is_listed = strcmp(names[k], children->names[i]) == 0;
+        if (!is_listed)
+            return sim_printf("\"%s\", which the map has, is not listed", children->names[i]);
+    }
+    return NULL;
+}
+
+static char *judge_items_listed(const char *path, const struct sim_node *node, char *const *names,
+                                size_t count, int64_t from_ms, int64_t until_ms)
+{
+    struct children children = {0};
+    struct expectation of;
+    const struct sim_version *previous = NULL;
+    size_t listed = 0;
+    find_children(&children, node, path);
+    expect(&of, node, span_of_result(path, node, from_ms, until_ms));
+    char *message = judge_children(&children, names, count);
+    if (!message)
+        message = find_repeated(names, count);
+    for (size_t i = 0; i < count && !message; i++) {
+        if (is_child(&children, names[i]) && find_name(&of, names[i]) == of.count)
+            continue;
+        if (is_child(&children, names[i]))
+            continue;
+        listed++;
+        message = place_name(&of, names[i], &previous);
+    }
+    if (!message)
+        message = judge_limit(&of, listed);
+    if (!message)
+        message = judge_must(&of);
+    forget(&of);
+    free_children(&children);
+    return message;
+}
+
+/* The root, an environment, tables/. */
+static char *judge_top(const struct sim_model *model, const struct sim_node *node,
+                       char *const *names, size_t count)
+{
+    struct children children = {0};
+    const struct sim_life_options *options = sim_life_options();
+    size_t prefix = node->is_environment && model->prefix ? strlen(model->prefix) : 0;
+    if (node->is_tables) {
+        for (unsigned i = 0; i < model->generic_count; i++)
+            if (strncmp(model->generic[i].table->name, prefix ? model->prefix : "", prefix) == 0)
+                add_child(&children, model->generic[i].table->name);
+    } else if (node->is_environment) {
+        for (unsigned i = 0; i < model->table_count; i++)
+            add_child(&children, model->tables[i].directory);
+        add_child(&children, "tables");
+    } else {
+        if (model->environment)
+            add_child(&children, model->environment);
+        add_child(&children, "tables");
+    }
+    /* docs/mount.md, "Access by others": tables/ fails for all then. */
+    if (children.count && options->allow_other && !options->show_secrets && !node->is_tables)
+        children.count--;
+    bool may_have_tables = !node->is_tables;
+    char *message = judge_children(&children, names, count);
+    for (size_t i = 0; i < count && !message; i++)
+        if (!is_child(&children, names[i]) && !(may_have_tables && strcmp(names[i], "tables") == 0))
+            message = sim_printf("\"%s\" is listed, which nothing defines", names[i]);
+    return message ? message : find_repeated(names, count);
+}
+
+static char *judge_structure(const char *path, const struct sim_node *node, char *const *names,
+                             size_t count)
+{
+    struct children children = {0};
+    find_children(&children, node, path);
+    char *message = judge_children(&children, names, count);
+    for (size_t i = 0; i < count && !message && !children.is_open; i++)
+        if (!is_child(&children, names[i]))
+            message = sim_printf("\"%s\" is listed, which the map lacks", names[i]);
+    free_children(&children);
+    return message ? message : find_repeated(names, count);
+}
+
+/* The attributes of an item, and nothing else. */
+static char *judge_attributes(const struct sim_node *node, struct sim_span span, char *const *names,
+                              size_t count)
+{
+    struct sim_items items = sim_node_items(node);
+    bool is_some = false;
+    for (size_t i = 0; i < items.count && !is_some; i++) {
+        struct sim_sight sight;
+        sim_sight_look(&sight, node, items.items[i], span);
+        for (unsigned v = 0; v < sight.count && !is_some; v++) {
+            const struct sim_version *version = sight.views[v].version;
+            if (!sim_view_is_shown(&sight.views[v], node))
+                continue;
+            bool is_whole = count == version->attribute_count;
+            for (size_t k = 0; k < count && is_whole; k++) {
+                struct sim_text decoded = {0};
+                sim_name_decode(&decoded, sim_slice_of(names[k]));
+                is_whole = strstr(names[k], "%~") ||
+                           sim_version_get(version, decoded.bytes ? decoded.bytes : "") != NULL;
+                sim_text_free(&decoded);
+            }
+            is_some = is_whole;
+        }
+        is_some = is_some || sight.has_more;
+    }
+    sim_free(items.items);
+    return is_some
+               ? NULL
+               : report_items(node, span, sim_printf("no version has these %zu attributes", count));
+}
+
+static char *judge_listing(const struct sim_model *model, const char *path,
+                           const struct sim_node *node, char *const *names, size_t count,
+                           int64_t from_ms, int64_t until_ms)
+{
+    if (node->companion == SIM_COMPANION_ATTRIBUTES &&
+        (node->kind == SIM_NODE_ENTRY || node->kind == SIM_NODE_ITEM) &&
+        (node->pattern->index < 0 || node->pattern->reads_again))
+        return judge_attributes(node, span_of_result(path, node, from_ms, until_ms), names, count);
+    if (node->companion != SIM_COMPANION_NONE)
+        return NULL;
+    if (node->is_root || node->is_environment || node->is_tables)
+        return judge_top(model, node, names, count);
+    if (node->kind == SIM_NODE_STRUCTURE)
+        return judge_structure(path, node, names, count);
+    if (node->kind == SIM_NODE_LISTING)
+        return judge_items_listed(path, node, names, count, from_ms, until_ms);
+    if (node->kind == SIM_NODE_UNKNOWN || node->kind == SIM_NODE_CONTROL)
+        return NULL;
+    return sim_copy("the path has no directory");
+}
+
+/* Companions of a listing. */
+
+static char *judge_count(const struct sim_node *node, struct sim_span span, const char *bytes,
+                         size_t size)
+{
+    struct expectation of;
+    char *end;
+    size_t number = strtoul(bytes, &end, 10), least = 0, most = 0, limit = limit_of(node);
+    if (size < 2 || end != bytes + size - 1 || *end != '\n')
+        return sim_printf("it is no number: %.100s", bytes);
+    expect(&of, node, span);
+    for (size_t i = 0; i < of.items.count; i++)
+        least += of.must[i];
+    /* "@count shows what the index has": also items that the table has no more, or twice if they
+     * move. */
+    for (size_t i = 0; i < of.items.count; i++) {
+        struct sim_sight sight;
+        unsigned places = 0;
+        sim_sight_look(&sight, node, of.items.items[i], span);
+        for (unsigned v = 0; v < sight.count; v++) {
+            if (!sim_view_is_listed(&sight.views[v], node))
+                continue;
+            bool is_new = true;
+            for (unsigned w = 0; w < v; w++)
+                if (sim_view_is_listed(&sight.views[w], node) &&
+                    sim_node_compare(node, sight.views[v].version, sight.views[w].version) == 0)
+                    is_new = false;
+            places += is_new;
+        }
+        most += places;
+    }
+    if (limit && least > limit)
+        least = limit;
+    if (limit && most > limit && !node->pattern->has_ties)
+        most = limit;
+    bool is_right = of.has_more || (number >= least && number <= most);
+    forget(&of);
+    return is_right
+               ? NULL
+               : sim_printf("the count is %zu, and was from %zu to %zu; reads from %lld until %lld",
+                            number, least, most, (long long)span.from_ms, (long long)span.until_ms);
+}
+
+struct line {
+    struct sim_text text;
+    size_t item;
+};
+
+static int compare_lines(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    return sim_slice_compare((struct sim_slice){x->text.bytes, x->text.size},
+                             (struct sim_slice){y->text.bytes, y->text.size});
+}
+
+/* All lines that the items may have, sorted. */
+static struct line *expect_lines(const struct expectation *of, size_t *count)
+{
+    struct line *lines = NULL;
+    size_t room = 0;
+    *count = 0;
+    for (size_t i = 0; i < of->items.count; i++) {
+        struct sim_sight sight;
+        if (!of->may[i])
+            continue;
+        sim_sight_look(&sight, of->node, of->items.items[i], of->span);
+        for (unsigned v = 0; v < sight.count; v++) {
+            const struct sim_view *view = &sight.views[v];
+            bool is_read = of->node->pattern->reads_again ? view->in_table
+                                                          : sim_view_is_listed(view, of->node);
+            if (!view->base_admits || !is_read)
+                continue;
+            if (*count == room) {
+                room = 2 * room + 16;
+                lines = sim_grow(lines, room * sizeof(*lines));
+            }
+            struct line *line = &lines[(*count)++];
+            *line = (struct line){.item = i};
+            sim_render_line(&line->text, of->node->table, of->node->pattern, view->version);
+        }
+    }
+    if (*count)
+        qsort(lines, *count, sizeof(*lines), compare_lines);
+    return lines;
+}
+
+static bool find_line(const struct expectation *of, const struct line *lines, size_t count,
+                      struct sim_slice text)
+{
+    size_t from = 0, until = count;
+    while (from < until) {
+        size_t middle = (from + until) / 2;
+        struct sim_slice own = {lines[middle].text.bytes, lines[middle].text.size};
+        if (sim_slice_compare(own, text) < 0)
+            from = middle + 1;
+        else
+            until = middle;
+    }
+    bool is_found = false;
+    for (; from < count && lines[from].text.size == text.size &&
+           memcmp(lines[from].text.bytes, text.bytes, text.size) == 0;
+         from++) {
+        is_found = true;
+        of->seen[lines[from].item] = true;
+    }
+    return is_found;
+}
+
+static char *judge_lines(const struct sim_node *node, struct sim_span span, const char *bytes,
+                         size_t size)
+{
+    struct expectation of;
+    size_t count, listed = 0;
+    char *message = NULL;
+    expect(&of, node, span);
+    struct line *lines = expect_lines(&of, &count);
+    for (size_t at = 0; at < size && !message && !of.has_more; listed++) {
+        const char *end = memchr(bytes + at, '\n', size - at);
+        size_t length = end ? (size_t)(end - bytes) - at + 1 : size - at;
+        if (!find_line(&of, lines, count, (struct sim_slice){bytes + at, length}))
+            message = sim_printf("no version has the line %.*s; reads from %lld until %lld",
+                                 (int)(length < 700 ? length : 700), bytes + at,
+                                 (long long)span.from_ms, (long long)span.until_ms);
+        at += length;
+    }
+    if (!message)
+        message = judge_limit(&of, listed);
+    if (!message)
+        message = judge_must(&of);
+    for (size_t i = 0; i < count; i++)
+        sim_text_free(&lines[i].text);
+    sim_free(lines);
+    forget(&of);
+    return message;
+}
+
+/* Attributes of files. */
+
+static char *judge_mode(const struct sim_node *node, const struct stat *stat)
+{
+    const struct sim_life_options *options = sim_life_options();
+    bool is_item = node->kind == SIM_NODE_ENTRY || node->kind == SIM_NODE_ITEM;
+    bool is_directory;
+    switch (node->kind) {
+    case SIM_NODE_STRUCTURE:
+    case SIM_NODE_PLACEHOLDER:
+        is_directory = true;
+        break;
+    case SIM_NODE_LISTING:
+        if (node->companion == SIM_COMPANION_OTHER)
+            return NULL; /* LIST@table is a directory */
+        is_directory = node->companion == SIM_COMPANION_NONE;
+        break;
+    case SIM_NODE_README:
+        is_directory = false;
+        break;
+    default:
+        if (!is_item || node->companion == SIM_COMPANION_OTHER)
+            return NULL;
+        is_directory = node->companion == SIM_COMPANION_ATTRIBUTES;
+    }
+    unsigned mode = (is_directory ? 0555 : 0444) & ~options->umask;
+    bool is_secret = is_item && node->pattern->attribute;
+    if (is_directory ? !S_ISDIR(stat->st_mode) : !S_ISREG(stat->st_mode))
+        return sim_printf("its mode is %o", (unsigned)stat->st_mode);
+    if (!is_secret && (stat->st_mode & 07777) != mode)
+        return sim_printf("its mode is %o instead of %o", (unsigned)stat->st_mode & 07777, mode);
+    return NULL;
+}
+
+static char *judge_stat(const char *path, const struct sim_node *node, const struct stat *stat,
+                        int64_t from_ms, int64_t until_ms)
+{
+    char *message = judge_mode(node, stat);
+    if (message)
+        return message;
+    if (node->kind == SIM_NODE_NONE || node->kind == SIM_NODE_PROBE ||
+        node->kind == SIM_NODE_REFUSED || node->kind == SIM_NODE_BELOW_FILE ||
+        (node->kind == SIM_NODE_PLACEHOLDER && node->depth))
+        return sim_copy("nothing defines this path");
+    if (!is_exact(node))
+        return NULL;
+    struct sim_span span = span_of_result(path, node, from_ms, until_ms);
+    if (is_some_version(node, span, NULL, (size_t)stat->st_size))
+        return NULL;
+    return report_items(node, span,
+                        sim_printf("no version has %lld bytes", (long long)stat->st_size));
+}
+
+/* Errors. */
+
+/* Whether the path may be proven not found: no item certainly was there all the time. */
+static char *judge_absence(const char *path, const struct sim_node *node, int64_t from_ms,
+                           int64_t until_ms)
+{
+    int64_t ttl = ttl_of(node) < ORACLE_ABSENT_TTL_MS ? ttl_of(node) : ORACLE_ABSENT_TTL_MS;
+    struct sim_span span = span_of(path, node, ttl, from_ms, until_ms);
+    struct sim_items items = sim_node_items(node);
+    struct sim_text text = {0};
+    char *message = NULL;
+    for (size_t i = 0; i < items.count && !message; i++) {
+        struct sim_sight sight;
+        sim_sight_look(&sight, node, items.items[i], span);
+        if (sim_sight_may_lack(&sight, node))
+            continue;
+        bool has_file = true; /* in each version */
+        for (unsigned v = 0; v < sight.count && is_exact(node); v++)
+            if (sim_view_is_shown(&sight.views[v], node))
+                has_file = has_file && render(&text, node, &sight.views[v]);
+        if (has_file)
+            message =
+                complain(node, items.items[i], span, sim_copy("an item that exists is not found"));
+    }
+    sim_text_free(&text);
+    sim_free(items.items);
+    return message;
+}
+
+static char *judge_not_found(const char *path, const struct sim_node *node, int64_t from_ms,
+                             int64_t until_ms)
+{
+    switch (node->kind) {
+    case SIM_NODE_ENTRY:
+    case SIM_NODE_ITEM:
+        if (node->companion == SIM_COMPANION_OTHER)
+            return NULL;
+        return judge_absence(path, node, from_ms, until_ms);
+    case SIM_NODE_LISTING:
+        if (node->companion != SIM_COMPANION_NONE &&
+            (node->companion == SIM_COMPANION_OTHER || node->pattern->is_groups ||
+             node->companion == SIM_COMPANION_TYPED ||
+             node->companion == SIM_COMPANION_ATTRIBUTES ||
+             node->companion == SIM_COMPANION_ATTRIBUTE))
+            return NULL;
+        return sim_copy("a directory of the map is not found");
+    case SIM_NODE_STRUCTURE:
+        return node->companion == SIM_COMPANION_NONE
+                   ? sim_copy("a directory of the map is not found")
+                   : NULL;
+    case SIM_NODE_README:
+        return sim_copy("a README is not found");
+    case SIM_NODE_PLACEHOLDER:
+        return node->companion == SIM_COMPANION_NONE ? sim_copy("a placeholder is not found")
+                                                     : NULL;
+    default:
+        return NULL;
+    }
+}
+
+/* docs/map.md, "Conditions": values that can't be compared; docs/errors.md, "invalid". */
+static bool may_be_refused(const struct sim_node *node)
+{
+    if (node->kind == SIM_NODE_REFUSED || node->kind == SIM_NODE_UNKNOWN)
+        return true;
+    for (unsigned i = 0; i < node->path.count; i++) {
+        struct sim_slice value = node->path.parts[i].value;
+        if (value.size == 0)
+            return true;
+        for (size_t c = 0; c < value.size; c++)
+            if (strchr("# !\"", value.bytes[c]))
+                return true;
+    }
+    return node->pattern &&
+           (node->pattern->where == SIM_WHERE_BETWEEN || node->pattern->limit_part);
+}
+
+/* The number of items that a query of the path reads at most. */
+static size_t count_read(const char *path, const struct sim_node *node, int64_t from_ms,
+                         int64_t until_ms)
+{
+    (void)path;
+    (void)from_ms;
+    (void)until_ms;
+    struct sim_items items = sim_node_items(node);
+    sim_free(items.items);
+    return items.count;
+}
+
+static bool is_directory(const struct sim_node *node)
+{
+    return node->kind == SIM_NODE_STRUCTURE || node->kind == SIM_NODE_LISTING ||
+           node->kind == SIM_NODE_PLACEHOLDER || node->companion == SIM_COMPANION_ATTRIBUTES;
+}
+
+/* Whether ERROR is one that the documents state for the path, without any fault. */
+static bool is_documented(const char *path, const struct sim_node *node, int error, int64_t from_ms,
+                          int64_t until_ms)
+{
+    const struct sim_life_options *options = sim_life_options();
+    bool is_item = node->kind == SIM_NODE_ENTRY || node->kind == SIM_NODE_ITEM;
+    bool is_query = node->pattern && (node->kind == SIM_NODE_LISTING ||
+                                      node->kind == SIM_NODE_ITEM || node->pattern->index >= 0);
+    switch (error) {
+    case EOPNOTSUPP:
+        return node->kind == SIM_NODE_PLACEHOLDER;
+    case ENOTDIR:
+        return !is_directory(node) || node->companion != SIM_COMPANION_NONE;
+    case EISDIR:
+        return is_directory(node);
+    case EINVAL:
+        return may_be_refused(node) || node->companion == SIM_COMPANION_OTHER;
+    case ENOTUNIQ:
+        return node->kind == SIM_NODE_ITEM && !node->pattern->is_first &&
+               count_read(path, node, from_ms, until_ms) > 1;
+    case EFBIG:
+        return (is_query && count_read(path, node, from_ms, until_ms) > options->max_entries) ||
+               (node->companion != SIM_COMPANION_NONE &&
+                (options->no_spool || options->spool_bytes || options->show_secrets)) ||
+               options->allow_scan;
+    case ENOSPC:
+        return node->companion != SIM_COMPANION_NONE && options->spool_bytes;
+    case EAGAIN:
+        return node->companion != SIM_COMPANION_NONE && options->cache_bytes < 64 << 20;
+    case EDQUOT:
+        return options->max_rcu > 0 || options->max_rcu_per_process > 0;
+    case EACCES:
+        return is_hidden_by_owner(node) ||
+               (options->allow_other && !options->show_secrets &&
+                (strstr(path, "/tables") || (is_item && node->pattern->attribute)));
+    case ESTALE: {
+        /* The bytes were dropped, and the item has changed since. */
+        if (!is_item)
+            return node->companion != SIM_COMPANION_NONE || node->kind == SIM_NODE_UNKNOWN;
+        struct sim_span span = span_of_result(path, node, from_ms, until_ms);
+        struct sim_items items = sim_node_items(node);
+        bool has_changed = false;
+        for (size_t i = 0; i < items.count && !has_changed; i++) {
+            struct sim_sight sight;
+            sim_sight_look(&sight, node, items.items[i], span);
+            has_changed = sight.count > 1;
+        }
+        sim_free(items.items);
+        return has_changed || node->companion == SIM_COMPANION_INFO;
+    }
+    default:
+        return false;
+    }
+}
+
+static char *judge_error(const char *path, const struct sim_node *node, int error, int64_t from_ms,
+                         int64_t until_ms)
+{
+    if (error == ENOENT && is_below(path, "/.ddbfs"))
+        return NULL;
+    if (error == ENOENT)
+        return judge_not_found(path, node, from_ms, until_ms);
+    if (is_documented(path, node, error, from_ms, until_ms))
+        return NULL;
+    return sim_copy("it has no cause");
+}
+
+/* A result that spans a reload may be of either map. */
+
+typedef char *judge_fn(const struct sim_model *model, const struct sim_node *node, void *arg);
+
+static void judge(const char *oracle_name, const char *path, int64_t from_ms, judge_fn *fn,
+                  void *arg)
+{
+    const struct sim_model *models[2] = {sim_model_now(), NULL};
+    char *message = NULL;
+    if (sim_model_before()) {
+        if (from_ms < sim_model_redrawn_ms() + ORACLE_RELOAD_MS)
+            models[1] = sim_model_before();
+        else
+            sim_model_settle();
+    }
+    for (unsigned i = 0; i < 2 && models[i]; i++) {
+        struct sim_node node;
+        sim_model_resolve(models[i], path, &node);
+        char *own = fn(models[i], &node, arg);
+        sim_node_clean_up(&node);
+        if (!own) {
+            sim_free(message);
+            return;
+        }
+        if (!message)
+            message = own;
+        else
+            sim_free(own);
+    }
+    sim_defect(oracle_name, "%s: %s", path, message);
+}
+
+struct reading {
+    const char *path, *bytes, *operation;
+    size_t size;
+    char *const *names;
+    size_t count;
+    const struct stat *stat;
+    int error;
+    int64_t from_ms, until_ms;
+};
+
+static char *judge_reading(const struct sim_model *model, const struct sim_node *node, void *arg)
+{
+    const struct reading *of = arg;
+    (void)model;
+    return judge_file(of->path, node, of->bytes, of->size, of->from_ms, of->until_ms);
+}
+
+static char *judge_names(const struct sim_model *model, const struct sim_node *node, void *arg)
+{
+    const struct reading *of = arg;
+    return judge_listing(model, of->path, node, of->names, of->count, of->from_ms, of->until_ms);
+}
+
+static char *judge_attributes_of(const struct sim_model *model, const struct sim_node *node,
+                                 void *arg)
+{
+    const struct reading *of = arg;
+    (void)model;
+    return judge_stat(of->path, node, of->stat, of->from_ms, of->until_ms);
+}
+
+static char *judge_failure(const struct sim_model *model, const struct sim_node *node, void *arg)
+{
+    const struct reading *of = arg;
+    (void)model;
+    return judge_error(of->path, node, of->error, of->from_ms, of->until_ms);
+}
+
+void sim_oracle_file(const char *path, const char *bytes, size_t size, int64_t from_ms,
+                     int64_t until_ms)
+{
+    struct reading reading = {
+        .path = path, .bytes = bytes, .size = size, .from_ms = from_ms, .until_ms = until_ms};
+    judge("file", path, from_ms, judge_reading, &reading);
+}
+
+void sim_oracle_listing(const char *path, char *const *names, size_t count, int64_t from_ms,
+                        int64_t until_ms)
+{
+    struct reading reading = {
+        .path = path, .names = names, .count = count, .from_ms = from_ms, .until_ms = until_ms};
+    judge("listing", path, from_ms, judge_names, &reading);
+}
+
+void sim_oracle_stat(const char *path, const struct stat *stat, int64_t from_ms, int64_t until_ms)
+{
+    struct reading reading = {.path = path, .stat = stat, .from_ms = from_ms, .until_ms = until_ms};
+    judge("stat", path, from_ms, judge_attributes_of, &reading);
+}
+
+void sim_oracle_error(const char *path, const char *operation, int error, int64_t from_ms,
+                      int64_t until_ms)
+{
+    struct reading reading = {.path = path,
+                              .operation = operation,
+                              .error = error,
+                              .from_ms = from_ms,
+                              .until_ms = until_ms};
+    if (error == EROFS && strcmp(operation, "write") == 0)
+        return;
+    if (error != ENOENT &&
+        sim_causes_explain(error, from_ms, until_ms,
+                           3 * sim_life_options()->timeout_ms + ORACLE_FAILURE_MS))
+        return;
+    char *name = sim_printf("error: %s of %s", strerror(error), operation);
+    judge(name, path, from_ms, judge_failure, &reading);
+    sim_free(name);
+}
+
+void sim_oracle_link(const char *path, const char *target, int64_t from_ms, int64_t until_ms)
+{
+    (void)from_ms;
+    (void)until_ms;
+    if (target[0] == '/' || !*target)
+        sim_defect("link", "%s leads to %s, which is not relative", path, target);
+}
+
+int64_t sim_paths_ttl_ms(const char *path)
+{
+    struct sim_node node;
+    sim_model_resolve(sim_model_now(), path, &node);
+    int64_t ttl_ms = node.pattern ? node.pattern->ttl_ms : 0;
+    sim_node_clean_up(&node);
+    return ttl_ms;
+}
+
+bool sim_paths_is_item(const char *path, const char *name)
+{
+    struct sim_node node;
+    char *child = sim_printf("%s/%s", path, name);
+    sim_model_resolve(sim_model_now(), child, &node);
+    bool is_item = node.kind == SIM_NODE_ENTRY && node.companion == SIM_COMPANION_NONE;
+    sim_node_clean_up(&node);
+    sim_free(child);
+    return is_item;
+}
