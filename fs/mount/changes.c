@@ -424,7 +424,17 @@ static void changes_on_over(void *arg, int error)
     changes_file_release(file);
 }
 
-/* PLACE is the file; its directory has the same table. */
+/* The directory of the table whose changes PLACE shows. That of its node may lack the table's model:
+ * a listing of tables/ and a new map do not wait for descriptions. */
+static struct place *changes_find_directory(const struct place *place)
+{
+    struct place *named = place_undescribed(place);
+    struct place *directory = named ? place_table(named, place->table) : NULL;
+    place_destroy(named);
+    return directory;
+}
+
+/* PLACE is the file. */
 static bool changes_file_start(struct changes_file *file, const struct place *place,
                                struct error *err)
 {
@@ -436,7 +446,7 @@ static bool changes_file_start(struct changes_file *file, const struct place *pl
     struct mount *mount = file->changes->mount;
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     buf_printf(&path, "%s/" PLACE_CHANGES_NAME, buf_text(&file->path));
-    file->table = place_copy(node_place(file->parent));
+    file->table = changes_find_directory(place);
     file->account = account_new(mount, file->pid, buf_span(&path));
     if (!file->table || !file->account || file->path.failed || path.failed)
         return error_no_memory(err);

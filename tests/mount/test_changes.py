@@ -104,6 +104,16 @@ def test_tail_f_prints_each_change(mount, things):
     wait_for_release(m, things)
 
 
+def test_it_grows_below_a_listing_of_tables(mount, things):
+    """The listing makes the table's directory without its description, and the daemon crashed."""
+    m = mount(env=BARE)
+    assert things.name in [entry.name for entry in os.scandir(m / "tables")]
+    reader = Reader(things.file(m))
+    things.put("one", "first")
+    assert reader.lines(1)[0]["new"]["note"] == "first"
+    reader.close()
+
+
 def test_it_is_not_listed_and_opens(mount, things):
     m = mount(env=BARE)
     assert "changes.jsonl" not in os.listdir(things.file(m).parent)
