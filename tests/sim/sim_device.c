@@ -20,12 +20,18 @@ enum { UNIQUE_STEP = 2 };
  * timers do. */
 enum { DEADLINE_SLACK_MS = 2000 };
 
+/* ADR 11: a deadly signal behind a harmless one is noticed after at most 50 ms. */
+enum { INTERRUPT_MOST_MS = 150 };
+
 /* As the kernel mixes forgets with requests. */
 enum { FORGETS_IN_A_ROW = 16, REQUESTS_IN_A_ROW = 8 };
 
 /* Per mille: a read of the device fails for once; a request that has a signal is being read at the
  * same moment; an INTERRUPT overtakes its request, or comes after its reply. */
 enum { READ_FAILS = 5, IS_BEING_READ = 200, OVERTAKES = 300, COMES_AFTER = 250 };
+
+/* Per mille: the process of a request has a timer, whose signal it handles. */
+enum { HAS_TIMER = 15 };
 
 struct sim_connection sim_connection;
 
@@ -44,6 +50,7 @@ static struct sim_device {
     size_t forgotten_first, forgotten_count, forgotten_room;
     int forget_turns;
     unsigned background; /* calls that are pending or sent */
+    unsigned deadly;     /* calls that must end at once */
     uint64_t unique, requests, replies, notifications;
     struct sim_dice dice;
     bool has_dice;
@@ -147,6 +154,8 @@ static void sim_call_finish(struct sim_call *call, int error)
     sim_dict_remove(&sim_device.calls, &call->by_unique);
     if (had_interrupt && sim_dice_chance(sim_device_dice(), COMES_AFTER))
         sim_device_note_late(call->unique);
+    if (call->deadly_ms)
+        sim_device.deadly--;
     call->error = error;
     call->state = SIM_CALL_FINISHED;
     if (!call->end)
@@ -173,6 +182,16 @@ static bool sim_call_is_finished_or_interrupted(void *arg)
     return call->is_interrupted || sim_call_is_finished(arg);
 }
 
+/* The program has read the INTERRUPT, and its process must die. */
+static void sim_call_note_deadly(struct sim_call *call)
+{
+    bool is_deadly = call->process && call->process->is_signalled && call->interrupt_is_sent;
+    if (!is_deadly || call->deadly_ms)
+        return;
+    call->deadly_ms = sim_now_ms();
+    sim_device.deadly++;
+}
+
 static void sim_call_interrupt(struct sim_call *call, bool is_deadly)
 {
     struct sim_dice *dice = sim_device_dice();
@@ -181,6 +200,7 @@ static void sim_call_interrupt(struct sim_call *call, bool is_deadly)
     if (call->state == SIM_CALL_SENT) {
         if (is_first && !call->interrupted.after)
             sim_ring_add(&sim_device.interrupts, &call->interrupted);
+        sim_call_note_deadly(call);
         return;
     }
     if (call->state != SIM_CALL_PENDING)
@@ -298,24 +318,37 @@ void sim_device_abort(int error)
 
 /* What the program reads. */
 
-static void sim_device_check_deadline(void)
+static void sim_call_check_time(const struct sim_call *call)
 {
-    const struct sim_call *call = sim_call_first(&sim_device.sent);
-    if (!call)
-        return;
-    int64_t most_ms = sim_connection.deadline_ms + DEADLINE_SLACK_MS;
-    if (sim_connection.deadline_ms && sim_now_ms() - call->sent_ms > most_ms &&
-        sim_reply_has_deadline(call))
+    int64_t since_ms = sim_now_ms() - call->sent_ms, most_ms = sim_connection.deadline_ms;
+    const char *name = call->subject ? call->subject : sim_numbers_name(call->node);
+    if (most_ms && since_ms > most_ms + DEADLINE_SLACK_MS && sim_reply_has_deadline(call))
         sim_defect("kernel", "#%llu %s of %llu (%s) has no reply after %lld ms",
                    (unsigned long long)(call->unique / UNIQUE_STEP),
-                   sim_reply_operation(call->opcode), (unsigned long long)call->node,
-                   call->subject ? call->subject : sim_numbers_name(call->node),
-                   (long long)(sim_now_ms() - call->sent_ms));
+                   sim_reply_operation(call->opcode), (unsigned long long)call->node, name,
+                   (long long)since_ms);
+    if (call->deadly_ms && sim_now_ms() - call->deadly_ms > INTERRUPT_MOST_MS)
+        sim_defect("kernel", "#%llu %s of %llu (%s) has no reply %lld ms after a deadly signal",
+                   (unsigned long long)(call->unique / UNIQUE_STEP),
+                   sim_reply_operation(call->opcode), (unsigned long long)call->node, name,
+                   (long long)(sim_now_ms() - call->deadly_ms));
+}
+
+/* The longest waits come first. */
+static void sim_device_check_times(void)
+{
+    struct sim_ring *head = &sim_device.sent;
+    for (struct sim_ring *at = sim_ring_next(head, head); at; at = sim_ring_next(head, at)) {
+        const struct sim_call *call = sim_call_of(at);
+        if (!sim_device.deadly && sim_now_ms() - call->sent_ms <= sim_connection.deadline_ms)
+            return;
+        sim_call_check_time(call);
+    }
 }
 
 bool sim_kernel_device_is_readable(void)
 {
-    sim_device_check_deadline();
+    sim_device_check_times();
     return !sim_connection.is_connected || !sim_ring_is_empty(&sim_device.pending) ||
            !sim_ring_is_empty(&sim_device.interrupts) || sim_device.late_count > 0 ||
            sim_device_forgets_left() > 0;
@@ -382,6 +415,7 @@ static ssize_t sim_device_read_interrupt(unsigned char *bytes)
     struct sim_call *call = SIM_OF(link, struct sim_call, interrupted);
     sim_ring_remove(link);
     call->interrupt_is_sent = true;
+    sim_call_note_deadly(call);
     return sim_device_put_interrupt(bytes, call->unique);
 }
 
@@ -403,6 +437,8 @@ static ssize_t sim_device_read_call(unsigned char *bytes)
     call->sent_ms = sim_now_ms();
     if (call->is_interrupted && !call->interrupt_is_sent && !call->interrupted.after)
         sim_ring_add(&sim_device.interrupts, &call->interrupted);
+    else if (!call->end && sim_dice_chance(sim_device_dice(), HAS_TIMER))
+        sim_call_interrupt(call, false);
     return sim_device_put_header(bytes, header, call->body_size);
 }
 
@@ -479,6 +515,10 @@ static int sim_device_take_reply(const struct fuse_out_header *header, const uns
     if (header->error ? size > 0 : size < call->reply_least || size > call->reply_most)
         sim_defect("kernel", "%s of %llu has a reply of %zu bytes, error %d", operation,
                    (unsigned long long)call->node, size, header->error);
+    if (header->error == -EINTR &&
+        (call->end || !call->process || !call->is_interrupted || !call->process->is_signalled))
+        sim_defect("kernel", "%s of %llu has EINTR without a deadly signal", operation,
+                   (unsigned long long)call->node);
     sim_device.replies++;
     if (size > 0) {
         call->reply = sim_alloc(size);

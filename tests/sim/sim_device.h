@@ -40,6 +40,7 @@ struct sim_call {
     uint32_t pid;
     bool is_interrupted;    /* it has had a signal */
     bool interrupt_is_sent; /* the program has read INTERRUPT */
+    int64_t deadly_ms;      /* when the program could know of a deadly signal; 0: never */
     int64_t sent_ms;
     struct sim_ring queued;      /* pending, held or sent */
     struct sim_ring interrupted; /* INTERRUPT is queued */
