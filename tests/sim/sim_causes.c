@@ -116,18 +116,22 @@ static void sim_causes_run_clock(void *arg)
     sim_causes_note(SIM_FAULT_SKEW, "the machine's clock is right again");
 }
 
-/* A spell of weather: short and hard, or long and mild. */
+/* A spell of weather: short and hard, or long and mild. The last minute of a life has no actions.
+ */
 static struct sim_spell sim_causes_draw_spell(unsigned number, int64_t life_ms)
 {
+    enum { IDLE_MS = 60 * 1000 };
     struct sim_dice dice = sim_dice_for("spell", number);
+    if (life_ms > IDLE_MS)
+        life_ms -= IDLE_MS;
     size_t count = sizeof weather_faults / sizeof weather_faults[0];
     struct sim_spell spell = {
         .number = number,
         .fault = weather_faults[sim_dice_below(&dice, (uint32_t)count)],
         .from_ms = sim_dice_between(&dice, 0, life_ms),
     };
-    bool is_hard = sim_dice_chance(&dice, 300);
-    int64_t most_ms = is_hard ? life_ms / 10 : life_ms / 2;
+    bool is_hard = sim_dice_chance(&dice, 400);
+    int64_t most_ms = is_hard ? life_ms / 4 : life_ms;
     int64_t lasts_ms = sim_dice_between(&dice, 10, most_ms > 20 ? most_ms : 20);
     spell.per_mille = (unsigned)sim_dice_between(&dice, is_hard ? 500 : 10, is_hard ? 1000 : 250);
     if (spell.fault == SIM_FAULT_MEMORY) { /* of allocations, which are many */
