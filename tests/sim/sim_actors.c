@@ -65,12 +65,15 @@ static void actors_draw_hot_paths(void)
 enum sim_path_kind sim_actor_draw_path(struct sim_actor *actor, enum sim_path_kind kind, char *out)
 {
     uint32_t at = sim_dice_below(&actor->dice, ACTORS_HOT_PATHS);
-    if (!sim_dice_chance(&actor->dice, 600))
-        return sim_paths_draw(&actor->dice, kind, out);
-    /* The first ones are drawn more often. */
-    at = sim_dice_below(&actor->dice, at + 1);
-    snprintf(out, SIM_PATH_ROOM, "%s", actors.hot[kind][at]);
-    return actors.hot_kinds[kind][at];
+    if (sim_dice_chance(&actor->dice, 600)) {
+        /* The first ones are drawn more often. */
+        at = sim_dice_below(&actor->dice, at + 1);
+        snprintf(out, SIM_PATH_ROOM, "%s", actors.hot[kind][at]);
+        actor->drawn = actors.hot_kinds[kind][at];
+    } else {
+        actor->drawn = sim_paths_draw(&actor->dice, kind, out);
+    }
+    return actor->drawn;
 }
 
 bool sim_actor_is_killed(const struct sim_actor *actor)

@@ -20,6 +20,7 @@ struct sim_actor {
     struct sim_process process;
     char name[32]; /* in the story */
     unsigned children;
+    enum sim_path_kind drawn; /* what it has drawn last */
     bool has_finished; /* its program has returned */
 };
 

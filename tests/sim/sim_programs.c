@@ -418,6 +418,14 @@ static void program_hold(struct sim_actor *actor, const char *path)
     sim_text_free(&bytes);
 }
 
+/* The map has the paths of items and of directories. */
+static bool program_may_lack(const struct sim_actor *actor)
+{
+    return program_has_reloaded ||
+           (actor->drawn != SIM_PATH_ITEM && actor->drawn != SIM_PATH_LISTING &&
+            actor->drawn != SIM_PATH_STRUCTURE);
+}
+
 bool sim_program_refresh(struct sim_actor *actor, const char *path)
 {
     struct stat stat;
@@ -430,9 +438,10 @@ bool sim_program_refresh(struct sim_actor *actor, const char *path)
     sim_free(control);
     if (is_done)
         sim_oracle_note_refresh(path);
-    else if (result >= 0 || (result == -ENODATA && !program_has_reloaded))
+    else if (result >= 0 || ((result == -ENODATA || result == -EINVAL) && !program_may_lack(actor)))
         sim_defect("refresh", "refresh of %s: %s", path, strerror(-result));
-    else if (result != -ENODATA && !(result == -EINTR && sim_actor_is_killed(actor)) &&
+    else if (result != -ENODATA && result != -EINVAL &&
+             !(result == -EINTR && sim_actor_is_killed(actor)) &&
              !(result == -ETIMEDOUT &&
                sim_now_ms() - from_ms >= 3 * sim_life_options()->timeout_ms))
         sim_oracle_error("/.ddbfs/refresh", "refresh", -result, from_ms, sim_now_ms());

@@ -31,14 +31,26 @@ static void sharing_require(const char *law, const char *path, uint64_t before, 
                    (unsigned long long)sent, (unsigned long long)most);
 }
 
+/* Has the names above PATH looked up: a table of tables/ is described. */
+static void sharing_look_above(struct sim_actor *actor, const char *path)
+{
+    char above[SIM_PATH_ROOM];
+    struct stat stat;
+    snprintf(above, sizeof above, "%.*s", (int)(strrchr(path, '/') - path), path);
+    if (above[0])
+        sim_program_stat(actor, above, &stat);
+}
+
 static void sharing_check_probe(struct sim_actor *actor)
 {
     char path[SIM_PATH_ROOM];
     struct stat stat;
-    uint64_t before = sim_transport_sent();
+    uint64_t before;
     int64_t from_ms = sim_now_ms();
     if (sim_actor_draw_path(actor, SIM_PATH_PROBE, path) != SIM_PATH_PROBE)
         return;
+    sharing_look_above(actor, path);
+    before = sim_transport_sent();
     sim_program_stat(actor, path, &stat);
     sharing_require("a probe", path, before, 0, from_ms);
 }
@@ -47,10 +59,13 @@ static void sharing_check_structure(struct sim_actor *actor)
 {
     char path[SIM_PATH_ROOM];
     struct stat stat;
-    uint64_t before = sim_transport_sent();
+    uint64_t before;
     int64_t from_ms = sim_now_ms();
     if (sim_actor_draw_path(actor, SIM_PATH_STRUCTURE, path) != SIM_PATH_STRUCTURE)
         return;
+    if (strstr(path, "/tables"))
+        sharing_look_above(actor, path);
+    before = sim_transport_sent();
     sim_program_stat(actor, path, &stat);
     sharing_require("stat", path, before, 0, from_ms);
 }
