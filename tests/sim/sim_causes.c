@@ -325,8 +325,10 @@ static bool sim_causes_may_be_last(size_t i, int64_t reader_from_ms)
     if (attempt->is_final)
         return strcmp(attempt->operation, "BatchGetItem") != 0 || attempt->error != EACCES;
     unsigned tries = sim_causes_count_tries(i, timeout_ms, &first_ms);
-    /* Refused credentials, and a wrong clock, are corrected once each. */
-    if (attempt->error == EKEYEXPIRED || attempt->error == EACCES)
+    /* A wrong clock is corrected once. Keys of the environment can't be replaced. */
+    if (attempt->fault == SIM_FAULT_EXPIRED)
+        return true;
+    if (attempt->fault == SIM_FAULT_SKEW)
         return tries >= 2;
     if (attempt->error == ETIMEDOUT || tries >= SIM_TRIES)
         return true;

@@ -464,9 +464,11 @@ static void sim_service_name_subject(struct sim_service *service)
 }
 
 /* A wrong date is a fault of the life if the machine's clock was ever wrong: the program may still
- * correct it. Any other wrong signature is a defect. */
+ * correct it, up to a day. Any other wrong signature is a defect. */
 static bool sim_service_check_signature(struct sim_service *service)
 {
+    const int64_t most_ms = INT64_C(24) * 3600 * 1000 - 60 * 1000;
+    int64_t skew_ms = sim_wall_ms() - sim_service_wall_ms();
     struct sim_signature signature = sim_sigv4_check(
         service->request, "/", sim_service_credentials(), SIM_REGION, sim_service_wall_ms());
     if (!signature.code)
@@ -475,7 +477,7 @@ static bool sim_service_check_signature(struct sim_service *service)
         sim_service_defect(service, signature.message);
     sim_causes_note(SIM_FAULT_SKEW, service->subject);
     sim_service_refuse(service, 400, SIM_CORAL, signature.code, signature.message, "");
-    sim_service_blame(service, SIM_FAULT_SKEW, EACCES, false);
+    sim_service_blame(service, SIM_FAULT_SKEW, EACCES, skew_ms > most_ms || skew_ms < -most_ms);
     sim_free(signature.message);
     return false;
 }
@@ -562,6 +564,7 @@ void sim_service_answer(const struct sim_request *request, struct sim_answer *ou
     out->operation = service.operation->name;
     sim_service_check_body(&service);
     sim_service_name_subject(&service);
+    sim_tell("service", "gets %s %.400s", service.operation->name, request->body);
     bool is_refused = sim_service_fail(&service) || !sim_service_check_signature(&service) ||
                       sim_service_expire(&service) || sim_service_deny(&service) ||
                       sim_service_throttle(&service);

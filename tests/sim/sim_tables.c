@@ -1013,8 +1013,8 @@ static bool sim_page_is_ghost(struct sim_page *page, const struct sim_version *v
     if (!sim_ghost_value(position.range[key->range_count - 1], page->is_backward, ghost))
         return false;
     position.range[key->range_count - 1] = ghost;
-    /* A key attribute of the table that is the index's, too, has one value. */
-    for (unsigned i = 0; page->index >= 0 && i < 2; i++) {
+    /* A key attribute of the table that is the key's, too, has one value. */
+    for (unsigned i = 0; i < 2; i++) {
         if (i < page->table->key.hash_count + page->table->key.range_count &&
             strcmp(page->table->key.names[i], key->names[key->hash_count + key->range_count - 1]) ==
                 0)
