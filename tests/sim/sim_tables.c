@@ -1020,6 +1020,8 @@ static bool sim_page_is_ghost(struct sim_page *page, const struct sim_version *v
                 0)
             position.own[i] = ghost;
     }
+    position.digest =
+        sim_values_digest(position.own, page->table->key.hash_count + page->table->key.range_count);
     int order = start ? sim_position_compare(page->order, start, &position) : 0;
     bool is_behind = !start || (page->is_backward ? order > 0 : order < 0);
     if (ghost->size <= SIM_MOST_RANGE && is_behind && sim_page_range_fits(page, position.range)) {
