@@ -45,6 +45,9 @@ enum { SIM_FIRST_FAULT = 1000000 };
 /* Faults go on for a minute after the begin of the last action. */
 enum { SIM_AFTERLIFE_MS = 60 * 1000 };
 
+/* The first request to each environment may be repeated for --timeout, and then its credentials. */
+enum { SIM_START_MS = 180 * 1000 };
+
 #define SIM_FOLDER "/proc/self/cwd"
 
 struct sim_command {
@@ -54,10 +57,14 @@ struct sim_command {
 
 /* The director: begins the actors when the mount is live, and ends it when they have ended. */
 
+static struct {
+    bool was_live, has_ended; /* the mount; the program */
+} sim_main_mount;
+
 static bool sim_main_is_live(void *arg)
 {
     (void)arg;
-    return sim_kernel_is_live();
+    return sim_kernel_is_live() || sim_main_mount.has_ended;
 }
 
 static bool sim_main_is_over(void *arg)
@@ -85,8 +92,13 @@ static void sim_main_direct(void *arg)
         sim_causes_plan(SIM_FIRST_FAULT,
                         count > 0 ? actions[count - 1].at_ms + SIM_AFTERLIFE_MS : SIM_AFTERLIFE_MS);
     sim_main_print_plan(count, after);
-    if (!sim_fiber_wait_until(sim_main_is_live, NULL, sim_now_ms() + 60000))
-        sim_defect("start", "the mount is not live after a minute");
+    if (!sim_fiber_wait_until(sim_main_is_live, NULL, sim_now_ms() + SIM_START_MS))
+        sim_defect("start", "the mount is not live after %d s", SIM_START_MS / 1000);
+    if (sim_main_mount.has_ended) {
+        sim_free(actions);
+        return;
+    }
+    sim_main_mount.was_live = true;
     sim_tell("mount", "is live");
     sim_memory_set_may_fail(!sim_life_is_recording());
     sim_actors_start(actions, count);
@@ -187,7 +199,9 @@ static int sim_main_run_program(void)
         sim_tell("words", "%s", words[i]);
     sim_main_configure_kernel();
     sim_fiber_start("director", sim_main_direct, NULL);
-    return ddbfs_main(count, (char **)(void *)words);
+    int status = ddbfs_main(count, (char **)(void *)words);
+    sim_main_mount.has_ended = true;
+    return status;
 }
 
 static bool sim_main_has_no_fiber(void *arg)
@@ -213,12 +227,25 @@ static void sim_main_record(void)
         _exit(WIFEXITED(status) ? WEXITSTATUS(status) : SIM_EXIT_DEFECT);
 }
 
+/* A mount that has not begun: a fault, or a limit that the names of the tables exceed. */
+static void sim_main_check_refusal(int status)
+{
+    enum { FEW_ENTRIES = 100 };
+    sim_tell("mount", "was refused");
+    bool is_caused =
+        sim_causes_any(0, sim_now_ms()) || sim_life_options()->max_entries < FEW_ENTRIES;
+    if (status == 0 || !is_caused)
+        sim_defect("start", "the mount was refused with status %d without a cause", status);
+}
+
 /* What must be true when the program has ended. */
 static void sim_main_check_end(int status, unsigned fds_before, int64_t blocks_before)
 {
     if (!sim_world_wait(sim_main_has_no_fiber, NULL, sim_now_ms() + INT64_C(3600) * 1000))
         sim_defect("end", "the fiber %s has not ended", sim_fiber_first_name());
-    if (status != 0)
+    if (!sim_main_mount.was_live)
+        sim_main_check_refusal(status);
+    else if (status != 0)
         sim_defect("end", "the program's exit status is %d", status);
     if (sim_thread_count() > 0)
         sim_defect("end", "%u threads of the program are left", sim_thread_count());
