@@ -23,11 +23,7 @@ bool sim_outcome_refuse(struct sim_outcome *out, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int size = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    char *line = sim_alloc((size_t)size + 1);
-    va_start(args, format);
-    vsnprintf(line, (size_t)size + 1, format, args);
+    char *line = sim_vprintf(format, args);
     va_end(args);
     sim_free(out->message);
     out->code = "ValidationException";
