@@ -34,6 +34,7 @@ struct aws_call {
     unsigned age;      /* of the credentials that signed the last attempt */
     struct error last; /* of the last attempt */
     int64_t sent_ms, sent_wall_ms;
+    int64_t signed_skew_ms;   /* the client's, when the last attempt was signed */
     unsigned tries;           /* requests sent */
     unsigned attempt;         /* requests that count for the retry quota */
     unsigned paid;            /* by the last retry */
@@ -190,8 +191,9 @@ static void call_blame_clock(struct aws_call *call, int64_t skew_ms)
              skew_ms > 0 ? "behind" : "ahead of");
 }
 
-/* If a wrong clock can be the cause, the service's time is used from now on. A date that another
- * party may have written could make signatures that are valid at a time of its choice. */
+/* If a wrong clock can be the cause, the service's time is used from now on; another call may have
+ * found it since this attempt was signed. A date that another party may have written could make
+ * signatures that are valid at a time of its choice. */
 static bool call_correct_clock(struct aws_call *call, const struct http_response *response)
 {
     struct aws_client *client = call->client;
@@ -199,13 +201,15 @@ static bool call_correct_clock(struct aws_call *call, const struct http_response
     if (call->clock_corrected || !response || !response->authentic ||
         !aws_fault_may_be_clock(call->last.code) ||
         !retry_read_skew(response, call->sent_wall_ms, &skew_ms) ||
-        !retry_skews_differ(skew_ms, client->skew_ms))
+        !retry_skews_differ(skew_ms, call->signed_skew_ms))
         return false;
     if (skew_ms > MS_PER_DAY || skew_ms < -MS_PER_DAY) {
         call_blame_clock(call, skew_ms);
         return false;
     }
     call->clock_corrected = true;
+    if (!retry_skews_differ(skew_ms, client->skew_ms))
+        return true;
     client->skew_ms = skew_ms;
     log_line(
         client->log, LOG_LEVEL_WARNING,
@@ -434,7 +438,8 @@ static bool call_sign_and_send(struct aws_call *call, const struct credentials *
         credentials ? credentials_cache_key(call->client->credentials, credentials) : NULL;
     if (!request.url && !call_locate(call, credentials, &request, err))
         return false;
-    int64_t service_ms = call_wall_ms(call) + call->client->skew_ms;
+    call->signed_skew_ms = call->client->skew_ms;
+    int64_t service_ms = call_wall_ms(call) + call->signed_skew_ms;
     if (!envelope_write(&envelope, &request, service_ms, credentials, key ? key : &own) ||
         !call_send_envelope(call, &request, &envelope))
         return error_no_memory(err);

@@ -440,6 +440,27 @@ static void a_clock_is_corrected_by_a_day_at_most(void)
     check_hopeless(-7 * 86400, "this machine's clock is 7.0 days ahead of the service's");
 }
 
+/* The second refusal finds the time that the first one has corrected. */
+static void two_calls_with_a_wrong_clock_are_both_repeated(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    struct aws_request request = request_to_sts();
+    for (int i = 0; i < 2; i++) {
+        script_answer(scene.script, 400, date_ahead(3600), "InvalidSignatureException");
+        script_delay(scene.script, 100 + 100 * i);
+    }
+    script_answer(scene.script, 200, "", "good");
+    script_answer(scene.script, 200, "", "good");
+    start(&scene, &request);
+    struct aws_call *other =
+        aws_call_start(&scene.client, &request, scene.clock.now_ms + 10000, &ops, &scene);
+    CHECK(other && loop_run(scene.loop));
+    CHECK(scene.done == 2 && scene.err.kind == ERROR_NONE && scene.sent == 4);
+    CHECK_INT(scene.questions, 1); /* other credentials would not help */
+    CHECK_INT(scene.bugs, 0);
+}
+
 /* Whatever it meets, in whatever order: expired credentials, a wrong clock, failures. */
 static void all_that_is_sent_is_counted(void)
 {
@@ -486,6 +507,8 @@ static const struct check_test tests[] = {
     {"codes that mean a wrong clock", codes_that_mean_a_wrong_clock},
     {"a date of a party on the way corrects no clock",
      a_date_of_a_party_on_the_way_corrects_no_clock},
+    {"two calls with a wrong clock are both repeated",
+     two_calls_with_a_wrong_clock_are_both_repeated},
     {"a clock is corrected by a day at most", a_clock_is_corrected_by_a_day_at_most},
     {"the first attempt leaves at once", the_first_attempt_leaves_at_once},
     {"any service is signed for", any_service_is_signed_for},
