@@ -313,7 +313,8 @@ static void end_check_ledger_file(const struct sim_json *stats)
     double units, requests, known = end_number(stats, "consumed_capacity");
     struct sim_text bytes = {0};
     size_t lines;
-    if (!sim_life_options()->has_ledger || end_number(stats, "ledger_lines_lost") > 0)
+    if (!sim_life_options()->has_ledger || sim_life_is_recording() ||
+        end_number(stats, "ledger_lines_lost") > 0)
         return;
     sim_life_read_file("ledger.jsonl", &bytes);
     end_sum_ledger(bytes.size ? bytes.bytes : "", bytes.size, &units, &requests, &lines);

@@ -199,7 +199,7 @@ const char *const *sim_life_words(const char *scratch, unsigned *count)
     life_add_option(&words, options->is_quiet, "-o", sim_copy("unlistable=quiet"));
     life_add_option(&words, options->allow_other, "-o", sim_copy("allow_other"));
     life_add_option(&words, options->umask > 0, "-o", sim_printf("umask=0%o", options->umask));
-    life_add_option(&words, options->has_ledger, "--ledger",
+    life_add_option(&words, options->has_ledger && !life_is_recording, "--ledger",
                     sim_printf("%s/ledger.jsonl", scratch));
     life_add_option(&words, options->records || life_is_recording, "--record",
                     sim_printf("%s/recording.ddb", scratch));

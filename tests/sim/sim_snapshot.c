@@ -43,7 +43,7 @@ static void snapshot_write_description(const struct sim_table *table, const char
     sim_text_free(&request);
 }
 
-/* One typed item a line. */
+/* One typed item a line; a table without items is an empty result. */
 static void snapshot_write_items(const struct sim_table *table, const char *path)
 {
     struct sim_text lines = {0};
@@ -56,6 +56,8 @@ static void snapshot_write_items(const struct sim_table *table, const char *path
         sim_tables_write_item(&lines, version);
         sim_text_puts(&lines, "}\n");
     }
+    if (lines.size == 0)
+        sim_text_puts(&lines, "{\"Items\":[],\"Count\":0}\n");
     snapshot_write_file(path, &lines);
     sim_text_free(&lines);
 }
