@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tests/sim/sim_numbers.h"
 #include "tests/sim/sim_pages.h"
 #include "tests/sim/sim_world.h"
 
@@ -441,8 +442,11 @@ void sim_kernel_shrink(unsigned per_mille)
     for (struct sim_ring *at = sim_ring_next(head, head); at; at = sim_ring_next(head, at))
         if (sim_dice_chance(&dice, per_mille))
             sim_inode_drop_pages(SIM_OF(at, struct sim_inode, all), 0);
-    sim_tell("kernel", "drops %u of 1000 unused: %zu names and %zu inodes are left", per_mille,
-             sim_dentries.dentry_count, sim_dentries.inode_count);
+    sim_tell("kernel",
+             "drops %u of 1000 unused: %zu names and %zu inodes are left; the program counts %llu "
+             "look-ups",
+             per_mille, sim_dentries.dentry_count, sim_dentries.inode_count,
+             (unsigned long long)sim_numbers_lookups());
 }
 
 struct sim_dentries_counts sim_dentries_count(void)
