@@ -64,7 +64,10 @@ static void life_draw_views(struct sim_life_options *out)
     out->is_snapshot = life_has("--snapshot", 100);
     out->is_replay = !out->is_snapshot && life_has("replay", 60);
     if (out->is_snapshot || out->is_replay)
-        out->live = out->records = out->allow_scan = false;
+        out->live = out->records = false;
+    /* Partition keys of a snapshot are listed without the option. */
+    if (out->is_snapshot || out->is_replay)
+        out->allow_scan = out->is_snapshot;
     if (life_has("--suffix", 200))
         out->suffix = suffixes[CHOOSE("--suffix", 0, 1, 2, 3)];
     if (life_has("umask=", 100))
@@ -193,7 +196,7 @@ const char *const *sim_life_words(const char *scratch, unsigned *count)
     life_add_limits(&words, scratch);
     life_add_flag(&words, options->live, "--live");
     life_add_flag(&words, options->show_secrets, "--show-secrets");
-    life_add_flag(&words, options->allow_scan, "--allow-scan");
+    life_add_flag(&words, options->allow_scan && !options->is_snapshot, "--allow-scan");
     life_add_option(&words, options->is_compact, "--format", sim_copy("compact"));
     life_add_option(&words, options->no_hedge, "--hedge", sim_copy("no"));
     life_add_option(&words, options->is_quiet, "-o", sim_copy("unlistable=quiet"));
