@@ -108,7 +108,8 @@ static void add_plain_kind(struct sim_model_table *table)
             char *part = part_name(key->names[i]);
             char *text = sim_printf("{%s%s}", part, key->types[i] == SIM_S ? "*" : "");
             kind->keys[kind->key_count].attribute = key->names[i];
-            sim_format_read(&kind->keys[kind->key_count++].format, text);
+            sim_format_read(&kind->keys[kind->key_count].format, text);
+            kind->keys[kind->key_count++].format.pieces[0].is_bytes = key->types[i] != SIM_S;
             sim_free(text);
             sim_free(part);
         }
@@ -614,6 +615,12 @@ static void write_index_key(struct sim_text *out, const struct sim_model_table *
         bool is_first = true;
         sim_text_puts(out, i > from ? "," : "");
         write_quoted(out, key->names[i]);
+        if (key_has(own, 0, key_count(own), key->names[i])) {
+            /* "A key attribute of the table has the format of its kind"; plain tables have one. */
+            sim_text_puts(out, ":");
+            write_quoted_format(out, sim_kind_format(&table->kinds[0], key->names[i]));
+            continue;
+        }
         sim_text_puts(out, ":{");
         for (unsigned k = 0; k < table->kind_count; k++) {
             const struct sim_key_format *format = sim_kind_format(&table->kinds[k], key->names[i]);
@@ -834,6 +841,19 @@ static void draft_table(struct sim_draft *draft)
         table->secrets[table->secret_count++] = sim_copy(secret->name);
 }
 
+/* Secrets are masked "also below tables/" (docs/semantics.md, "Secrets"). */
+static void share_secrets(struct sim_model *model)
+{
+    for (unsigned i = 0; i < model->table_count; i++)
+        for (unsigned g = 0; g < model->generic_count; g++) {
+            if (model->generic[g].table != model->tables[i].table)
+                continue;
+            model->generic[g].secret_count = model->tables[i].secret_count;
+            memcpy(model->generic[g].secrets, model->tables[i].secrets,
+                   sizeof(model->tables[i].secrets));
+        }
+}
+
 static struct sim_model *draw_model(void)
 {
     struct sim_model *model = sim_alloc(sizeof(*model));
@@ -861,6 +881,7 @@ static struct sim_model *draw_model(void)
         model->environment = NULL;
         return model;
     }
+    share_secrets(model);
     write_map(model);
     return model;
 }

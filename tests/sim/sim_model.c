@@ -109,7 +109,7 @@ bool sim_format_match(const struct sim_key_format *format, struct sim_slice valu
             if (!find_end(format, i + 1, value, &used))
                 return false;
             struct sim_slice part = {value.bytes, used};
-            if (!piece->is_open && used && memchr(part.bytes, '#', used))
+            if (!piece->is_open && !piece->is_bytes && used && memchr(part.bytes, '#', used))
                 return false;
             if (!sim_bindings_add(bindings, piece->text, part))
                 return false;

@@ -37,7 +37,8 @@ enum {
 /* JOB#{created_at}#{job_id}: texts and parts in turn. */
 struct sim_piece {
     bool is_part;
-    bool is_open; /* {x*}: may hold the separator */
+    bool is_open;  /* {x*}: may hold the separator */
+    bool is_bytes; /* the whole of a number or a binary key: likewise */
     char *text;   /* the text itself, or the part's name; owned */
 };
 

@@ -434,7 +434,9 @@ static char *report_name(const struct expectation *of, const char *name, const c
     struct sim_text text = {0};
     sim_text_printf(&text, "\"%s\" %s; reads from %lld until %lld; %zu items", name, why,
                     (long long)of->span.from_ms, (long long)of->span.until_ms, of->items.count);
-    size_t told = 0;
+    size_t told = 0, near = find_name(of, name);
+    for (size_t i = near > of->nameless ? near - 1 : near; i < of->count && i <= near; i++)
+        sim_text_printf(&text, "; \"%s\" may be", of->entries[i].name);
     for (size_t i = 0; i < of->count && told < 4; i++)
         if (of->entries[i].name && strcmp(of->entries[i].name, name) == 0) {
             tell_item(&text, of->node, of->items.items[of->entries[i].item], of->span);
@@ -879,6 +881,23 @@ static bool find_line(const struct expectation *of, const struct line *lines, si
     return is_found;
 }
 
+static char *report_line(const struct line *lines, size_t count, struct sim_slice line,
+                         struct sim_span span)
+{
+    struct sim_text text = {0};
+    sim_text_printf(&text, "no version has the line %.*s of %zu bytes; reads from %lld until %lld",
+                    line.size < 900 ? (int)line.size - 1 : 900, line.bytes, line.size,
+                    (long long)span.from_ms, (long long)span.until_ms);
+    for (size_t i = 0; i < count; i++)
+        if (sim_slice_compare((struct sim_slice){lines[i].text.bytes, lines[i].text.size}, line) > 0 ||
+            i + 1 == count) {
+            for (size_t k = i ? i - 1 : 0; k <= i; k++)
+                sim_text_printf(&text, "\n  may be: %.900s", lines[k].text.bytes);
+            break;
+        }
+    return text.bytes;
+}
+
 static char *judge_lines(const struct sim_node *node, struct sim_span span, const char *bytes,
                          size_t size)
 {
@@ -891,9 +910,7 @@ static char *judge_lines(const struct sim_node *node, struct sim_span span, cons
         const char *end = memchr(bytes + at, '\n', size - at);
         size_t length = end ? (size_t)(end - bytes) - at + 1 : size - at;
         if (!find_line(&of, lines, count, (struct sim_slice){bytes + at, length}))
-            message = sim_printf("no version has the line %.*s; reads from %lld until %lld",
-                                 (int)(length < 700 ? length : 700), bytes + at,
-                                 (long long)span.from_ms, (long long)span.until_ms);
+            message = report_line(lines, count, (struct sim_slice){bytes + at, length}, span);
         at += length;
     }
     if (!message)
@@ -1242,6 +1259,17 @@ void sim_oracle_link(const char *path, const char *target, int64_t from_ms, int6
     (void)until_ms;
     if (target[0] == '/' || !*target)
         sim_defect("link", "%s leads to %s, which is not relative", path, target);
+}
+
+bool sim_paths_has(const char *path)
+{
+    struct sim_node node;
+    sim_model_resolve(sim_model_now(), path, &node);
+    bool has = node.kind != SIM_NODE_NONE && node.kind != SIM_NODE_UNKNOWN &&
+               node.kind != SIM_NODE_PROBE && node.kind != SIM_NODE_REFUSED &&
+               node.kind != SIM_NODE_BELOW_FILE;
+    sim_node_clean_up(&node);
+    return has;
 }
 
 int64_t sim_paths_ttl_ms(const char *path)
