@@ -7,6 +7,7 @@
 #include "tests/sim/sim_life.h"
 #include "tests/sim/sim_model.h"
 #include "tests/sim/sim_paths.h"
+#include "tests/sim/sim_vectors.h"
 #include "tests/sim/sim_world.h"
 
 static struct {
@@ -235,6 +236,11 @@ static void draw_generic(struct sim_model *model)
         add_plain_kind(own);
         for (int index = -1; index < (int)table->index_count; index++)
             add_plain_view(own, index);
+        /* "by/INDEX/ has a README about the vector index, and the placeholder {vector}". */
+        const struct sim_vector *vectors;
+        size_t count = sim_vectors_of(table, &vectors);
+        for (size_t i = 0; i < count; i++)
+            add_pattern(own, 0, sim_printf("by/%s/{vector}", vectors[i].name));
     }
 }
 

@@ -532,7 +532,8 @@ static char *judge_limit(const struct expectation *of, size_t listed)
 
 /* Children that the map alone defines. */
 struct children {
-    const char *names[64]; /* borrowed */
+    const char *names[64];
+    bool may_lack[64]; /* borrowed */
     char *owned[64];
     unsigned count, owned_count;
     bool is_open; /* there may be others */
@@ -582,6 +583,14 @@ static const char *below_table(const struct sim_node *node, const char *path)
     return at;
 }
 
+/* A Scan, or a snapshot, lists the partition keys of items/ ("Facts and partition keys", "The
+ * past"). */
+static bool keys_are_listed(void)
+{
+    const struct sim_life_options *options = sim_life_options();
+    return options->allow_scan || options->is_snapshot || options->is_replay;
+}
+
 static void find_children(struct children *out, const struct sim_node *node, const char *path)
 {
     const struct sim_model_table *table = node->table;
@@ -593,6 +602,16 @@ static void find_children(struct children *out, const struct sim_node *node, con
             !steps_agree(pattern, node, rest))
             continue;
         const struct sim_key_format *step = &pattern->steps[node->depth];
+        bool is_file = !pattern->is_listing && pattern->step_count == node->depth + 1;
+        if (step->count == 1 && !step->pieces[0].is_part && is_file) {
+            /* "A listing shows … then files of the map"; one whose item is not there is no file. */
+            char *name = sim_printf("%s%s", step->pieces[0].text,
+                                    pattern->attribute ? "" : sim_life_options()->suffix);
+            out->owned[out->owned_count++] = name;
+            out->may_lack[out->count] = true;
+            add_child(out, name);
+            continue;
+        }
         if (step->count == 1 && !step->pieces[0].is_part) {
             add_child(out, step->pieces[0].text);
             continue;
@@ -600,9 +619,9 @@ static void find_children(struct children *out, const struct sim_node *node, con
         if (node->pattern && node->pattern->is_groups)
             continue; /* the values are listed */
         has_placeholder = true;
-        if (sim_life_options()->allow_scan && table->is_generic && node->depth == 1 &&
+        if (keys_are_listed() && table->is_generic && node->depth == 1 &&
             strncmp(rest, "items", 5) == 0) {
-            out->is_open = true; /* a Scan lists the partition keys */
+            out->is_open = true;
             continue;
         }
         struct sim_text text = {0};
@@ -642,7 +661,7 @@ static char *judge_children(const struct children *children, char *const *names,
         bool is_listed = false;
         for (size_t k = 0; k < count && !is_listed; k++)
             is_listed = strcmp(names[k], children->names[i]) == 0;
-        if (!is_listed)
+        if (!is_listed && !children->may_lack[i])
             return sim_printf("\"%s\", which the map has, is not listed", children->names[i]);
     }
     return NULL;
@@ -1082,7 +1101,8 @@ static bool is_documented(const char *path, const struct sim_node *node, int err
                                       node->kind == SIM_NODE_ITEM || node->pattern->index >= 0);
     switch (error) {
     case EOPNOTSUPP:
-        return node->kind == SIM_NODE_PLACEHOLDER;
+        return node->kind == SIM_NODE_PLACEHOLDER ||
+               (node->kind == SIM_NODE_ITEM && !node->pattern->kinds);
     case ENOTDIR:
         return !is_directory(node) || node->companion != SIM_COMPANION_NONE;
     case EISDIR:
@@ -1090,8 +1110,10 @@ static bool is_documented(const char *path, const struct sim_node *node, int err
     case EINVAL:
         return may_be_refused(node) || node->companion == SIM_COMPANION_OTHER;
     case ENOTUNIQ:
-        return node->kind == SIM_NODE_ITEM && !node->pattern->is_first &&
-               count_read(path, node, from_ms, until_ms) > 1;
+        /* A directory reads the files that the map declares in it. */
+        return node->kind == SIM_NODE_STRUCTURE ||
+               (node->kind == SIM_NODE_ITEM && !node->pattern->is_first &&
+                count_read(path, node, from_ms, until_ms) > 1);
     case EFBIG:
         return (is_query && count_read(path, node, from_ms, until_ms) > options->max_entries) ||
                (node->companion != SIM_COMPANION_NONE &&
