@@ -236,7 +236,7 @@ static const unsigned life_weights[SIM_ACT_KINDS] = {
     [SIM_ACT_COMPANION] = 80, [SIM_ACT_PROBE] = 20,   [SIM_ACT_CONTROL] = 10,
     [SIM_ACT_WRITE] = 120,    [SIM_ACT_REFRESH] = 20, [SIM_ACT_TWO_READERS] = 30,
     [SIM_ACT_SIGNAL] = 50,    [SIM_ACT_STORM] = 20,   [SIM_ACT_SHRINK] = 20,
-    [SIM_ACT_RELOAD] = 4,     [SIM_ACT_TOUCH] = 10,   [SIM_ACT_TAIL] = 8,
+    [SIM_ACT_RELOAD] = 4,     [SIM_ACT_TOUCH] = 10,   [SIM_ACT_TAIL] = 12,
     [SIM_ACT_UNMOUNT] = 0,
 };
 

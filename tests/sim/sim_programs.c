@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -599,53 +600,116 @@ static void program_unmount(struct sim_actor *actor)
     sim_kernel_unmount();
 }
 
-/* The path of changes.jsonl of a table with a stream; false: there is none. */
-static bool program_draw_stream(struct sim_actor *actor, char *out)
+/* A table with a stream; NULL: there is none. */
+static struct sim_table *program_draw_stream(struct sim_actor *actor)
 {
     unsigned count = 0, at;
     struct sim_table *table;
     for (table = sim_history_tables(); table; table = table->next)
         count += table->has_stream;
     if (count == 0)
-        return false;
+        return NULL;
     at = sim_dice_below(&actor->dice, count);
     for (table = sim_history_tables(); !table->has_stream || at-- > 0; table = table->next)
         ;
-    snprintf(out, SIM_PATH_ROOM, "/tables/%s/changes.jsonl", table->name);
-    return true;
+    return table;
 }
 
-/* Each line is an object, and no sequence number comes twice. */
-static void program_check_changes(const char *path, const struct sim_text *bytes)
+/* A reader of changes.jsonl. */
+struct program_follower {
+    const struct sim_table *table;
+    int64_t opened_ms, read_ms; /* every change from then on is in the file; its last read */
+    struct sim_text bytes;
+    char **sequences; /* owned, and the texts */
+    size_t count;     /* of changes */
+    bool has_gap;     /* a line says that others are missing */
+};
+
+static void program_take_change(struct program_follower *follower, const char *path,
+                                const char *text, size_t size)
 {
-    const char *at = bytes->bytes, *end;
-    for (; at && (end = strchr(at, '\n')) != NULL; at = end + 1) {
-        struct sim_json line;
-        if (!sim_json_parse(&line, at, (size_t)(end - at)))
-            sim_defect("tail", "a line of %s is no JSON: %.*s", path, (int)(end - at), at);
-        if (!sim_json_text(&line, "kind"))
-            sim_defect("tail", "a line of %s has no kind: %.*s", path, (int)(end - at), at);
-        sim_json_free(&line);
+    struct sim_json line;
+    const char *kind, *sequence, *shard;
+    if (!sim_json_parse(&line, text, size))
+        sim_defect("tail", "a line of %s is no JSON: %.*s", path, (int)size, text);
+    kind = sim_json_text(&line, "kind");
+    sequence = sim_json_text(&line, "sequence");
+    shard = sim_json_text(&line, "shard");
+    if (!kind)
+        sim_defect("tail", "a line of %s has no kind: %.*s", path, (int)size, text);
+    if (strcmp(kind, "gap") == 0 || strcmp(kind, "end") == 0) {
+        follower->has_gap = true;
+    } else {
+        if (!sequence || !shard)
+            sim_defect("tail", "a line of %s has no place: %.*s", path, (int)size, text);
+        follower->sequences =
+            sim_grow(follower->sequences, (follower->count + 1) * sizeof *follower->sequences);
+        follower->sequences[follower->count++] = sim_printf("%s %s", shard, sequence);
     }
+    sim_json_free(&line);
 }
 
-static void program_tail(struct sim_actor *actor, const char *path)
+static int program_compare_texts(const void *a, const void *b)
 {
-    struct sim_text bytes = {0};
-    unsigned polls = 1 + sim_dice_below(&actor->dice, 40);
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Changes that must be in the file when FOLLOWER reads it last: shards are found, and polled,
+ * within this time if no request fails. */
+enum { PROGRAM_STREAM_MS = 20000 };
+
+static size_t program_count_changes(const struct program_follower *follower)
+{
+    size_t count = 0;
+    for (const struct sim_change *each = follower->table->changes; each; each = each->next)
+        count += each->after->from_ms > follower->opened_ms &&
+                 each->after->from_ms <= follower->read_ms - PROGRAM_STREAM_MS;
+    return count;
+}
+
+/* No change comes twice, and none is missing. */
+static void program_check_changes(struct program_follower *follower, const char *path)
+{
+    const char *at = follower->bytes.bytes, *end;
+    size_t least;
+    for (; at && (end = strchr(at, '\n')) != NULL; at = end + 1)
+        program_take_change(follower, path, at, (size_t)(end - at));
+    if (follower->count > 0)
+        qsort(follower->sequences, follower->count, sizeof *follower->sequences,
+              program_compare_texts);
+    for (size_t i = 1; i < follower->count; i++)
+        if (strcmp(follower->sequences[i - 1], follower->sequences[i]) == 0)
+            sim_defect("tail", "%s has the change %s twice", path, follower->sequences[i]);
+    least = program_count_changes(follower);
+    if (follower->count < least && !follower->has_gap &&
+        !sim_causes_any(follower->opened_ms, follower->read_ms))
+        sim_defect("tail", "%s has %zu changes, and %zu were made until %lld ms", path,
+                   follower->count, least, (long long)follower->read_ms - PROGRAM_STREAM_MS);
+    for (size_t i = 0; i < follower->count; i++)
+        sim_free(follower->sequences[i]);
+    sim_free(follower->sequences);
+}
+
+static void program_tail(struct sim_actor *actor, const struct sim_table *table)
+{
+    struct program_follower follower = {.table = table};
+    unsigned polls = 1 + sim_dice_below(&actor->dice, 60);
+    char *path = sim_printf("/tables/%s/changes.jsonl", table->name);
     int fd = program_open(actor, path);
-    if (fd < 0)
-        return;
-    while (polls-- > 0 && !sim_actor_is_killed(actor)) {
-        ssize_t got = program_read(actor, path, fd, &bytes, 65536);
+    follower.opened_ms = follower.read_ms = sim_now_ms();
+    while (fd >= 0 && polls-- > 0 && !sim_actor_is_killed(actor)) {
+        ssize_t got = program_read(actor, path, fd, &follower.bytes, 65536);
         if (got < 0)
             break;
+        follower.read_ms = sim_now_ms();
         if (got == 0)
             sim_fiber_sleep_ms(1000);
     }
-    program_close(actor, fd);
-    program_check_changes(path, &bytes);
-    sim_text_free(&bytes);
+    if (fd >= 0)
+        program_close(actor, fd);
+    program_check_changes(&follower, path);
+    sim_text_free(&follower.bytes);
+    sim_free(path);
 }
 
 /* The kind of path that an action needs. */
@@ -707,8 +771,10 @@ void sim_program_run(struct sim_actor *actor, enum sim_action_kind kind)
     if (program_of[kind]) {
         sim_actor_draw_path(actor, program_draw_kind(actor, kind), path);
         program_of[kind](actor, path);
-    } else if (kind == SIM_ACT_TAIL && program_draw_stream(actor, path)) {
-        program_tail(actor, path);
+    } else if (kind == SIM_ACT_TAIL) {
+        const struct sim_table *table = program_draw_stream(actor);
+        if (table)
+            program_tail(actor, table);
     } else if (kind == SIM_ACT_SHRINK) {
         sim_kernel_shrink(sim_dice_chance(&actor->dice, 300)
                               ? 1000
