@@ -275,8 +275,8 @@ static void end_check_metrics_books(const char *metrics, const struct sim_json *
 }
 
 /* The units and requests of all lines; *LINES is their number. */
-static void end_sum_ledger(const char *bytes, size_t size, double *units, double *requests,
-                           size_t *lines)
+static void end_sum_ledger(const char *name, const char *bytes, size_t size, double *units,
+                           double *requests, size_t *lines)
 {
     *units = *requests = 0;
     *lines = 0;
@@ -284,7 +284,8 @@ static void end_sum_ledger(const char *bytes, size_t size, double *units, double
         struct sim_json line;
         end = memchr(at, '\n', (size_t)(bytes + size - at));
         if (!end || !sim_json_parse(&line, at, (size_t)(end - at)))
-            sim_defect("books", "a line of the ledger is no JSON: %.200s", at);
+            sim_defect("books", "a line of %s is no JSON: %.*s", name, end ? (int)(end - at) : 300,
+                       at);
         *units += end_number(&line, "units");
         *requests += end_number(&line, "requests");
         sim_json_free(&line);
@@ -300,7 +301,7 @@ static void end_check_ledger(struct sim_actor *actor, const struct sim_json *sta
     char *ledger = end_read(actor, "ledger.jsonl", &size);
     if (!ledger)
         return;
-    end_sum_ledger(ledger, size, &units, &requests, &lines);
+    end_sum_ledger("the ledger", ledger, size, &units, &requests, &lines);
     /* A sum is rounded in each line. */
     if (lines < LINES && fabs(units - known) > 1e-3)
         sim_defect("books", "the lines of the ledger have %g RCU, and stats.json %g", units, known);
@@ -316,8 +317,10 @@ static void end_check_ledger_file(const struct sim_json *stats)
     if (!sim_life_options()->has_ledger || sim_life_is_recording() ||
         end_number(stats, "ledger_lines_lost") > 0)
         return;
+    sim_fiber_sleep_ms(1000); /* its thread writes */
     sim_life_read_file("ledger.jsonl", &bytes);
-    end_sum_ledger(bytes.size ? bytes.bytes : "", bytes.size, &units, &requests, &lines);
+    end_sum_ledger("the file of --ledger", bytes.size ? bytes.bytes : "", bytes.size, &units,
+                   &requests, &lines);
     if (fabs(units - known) > 1e-3)
         sim_defect("books", "the file of --ledger has %g RCU, and stats.json %g", units, known);
     sim_text_free(&bytes);
