@@ -333,8 +333,9 @@ static int sim_main_watch(pid_t child, unsigned watch_s)
 
 static int sim_main_run(const struct sim_command *command)
 {
-    char folder[] = "/tmp/ddbfs-sim.XXXXXX";
-    if (!mkdtemp(folder)) {
+    char memory[] = "/dev/shm/ddbfs-sim.XXXXXX", disk[] = "/tmp/ddbfs-sim.XXXXXX";
+    const char *folder = mkdtemp(memory) ? memory : mkdtemp(disk);
+    if (!folder) {
         perror("sim: /tmp");
         return SIM_EXIT_BROKEN;
     }
