@@ -143,7 +143,8 @@ static bool end_check_silence(void)
     if (polls)
         sim_fiber_sleep_ms(END_POLLED_MS);
     sent = sim_transport_sent();
-    sim_fiber_sleep_ms(END_QUIET_MS);
+    /* For an outage, listings are kept that much longer. */
+    sim_fiber_sleep_ms(END_QUIET_MS + sim_life_options()->stale_ms);
     if (sim_transport_sent() != sent)
         sim_defect("silence", "%llu requests were sent after all readers had gone",
                    (unsigned long long)(sim_transport_sent() - sent));
