@@ -99,6 +99,15 @@ static void resolve_describe(struct resolve_walk *walk, const char *table)
         walk->state = RESOLVE_WAITING;
 }
 
+/* Whether the next name of the path is one that programs probe: no description of a table has it.
+ */
+static bool resolve_is_probe(struct resolve_walk *walk)
+{
+    struct span left = walk->left, name;
+    return walk->place->kind == PLACE_TABLE && place_next_segment(&left, &name) &&
+           names_refuse_probed(&walk->tree->names, name, &walk->why);
+}
+
 /* Goes as far as possible without waiting. */
 static void resolve_continue(struct resolve_walk *walk)
 {
@@ -114,7 +123,10 @@ static void resolve_continue(struct resolve_walk *walk)
         if (tree->models && failed) {
             resolve_enter_new(walk, NULL);
         } else if (awaited) {
-            resolve_describe(walk, awaited);
+            if (resolve_is_probe(walk))
+                resolve_enter(walk, NULL);
+            else
+                resolve_describe(walk, awaited);
             free(awaited);
         } else if (follows && ++walk->links > RESOLVE_MAX_LINKS) {
             error_set(&walk->why, ERROR_LOOP, "more than %d links on the way", RESOLVE_MAX_LINKS);
