@@ -509,8 +509,10 @@ void sql_statement_end(struct sql_statement *statement)
 {
     if (!statement)
         return;
+    if (statement->connection)
+        sql_connection_reset(statement->connection);
+    sql_reads_clean_up(&statement->reads); /* rows point to choices of the connection */
     sql_connection_destroy(statement->connection);
-    sql_reads_clean_up(&statement->reads);
     for (struct sql_table *next, *each = statement->tables; each; each = next) {
         next = each->next;
         sql_table_destroy(each);
