@@ -245,8 +245,16 @@ static struct sim_place *sim_order_place(struct sim_order *order, const struct s
 const struct sim_version *sim_place_version(const struct sim_place *place,
                                             const struct sim_order *order, int64_t at_ms)
 {
+    size_t number = (size_t)(1 + order->index);
+    const struct sim_version *newer = NULL;
     const struct sim_version *version = sim_version_at(place->item, order->index, at_ms);
-    return version && version->places[1 + order->index] == place ? version : NULL;
+    for (; version; newer = version, version = version->older) {
+        if (newer && (number == 0 || newer->gone_ms[number - 1] <= at_ms))
+            return NULL;
+        if (version->places[number] == place)
+            return version;
+    }
+    return NULL;
 }
 
 bool sim_index_has(const struct sim_table *table, int index, const char *attribute)
@@ -348,21 +356,27 @@ static bool sim_history_is_same(const struct sim_version *newest,
     return ok;
 }
 
-/* When the indexes show the version: each soon, rarely at the end of its time. Never before an
- * older version. */
+/* When the indexes show the version: each soon, rarely at the end of its time; never before an
+ * older version. If it moves there, its former place is left a little later, rarely. */
 static void sim_history_draw_lags(struct sim_version *version)
 {
     const struct sim_table *table = version->item->table;
+    const struct sim_version *older = version->older;
     struct sim_dice dice = sim_dice_for("index lag", version->number);
     version->index_ms = sim_alloc((1 + table->index_count) * sizeof *version->index_ms);
+    version->gone_ms = sim_alloc((1 + table->index_count) * sizeof *version->gone_ms);
     for (unsigned i = 0; i < table->index_count; i++) {
         const struct sim_index *index = &table->indexes[i];
         /* Half of the time is of changes, half of readers. */
         int64_t most = index->is_local ? 0 : index->most_lag_ms / 2;
         int64_t lag = sim_dice_between(&dice, 0, sim_dice_chance(&dice, 200) ? most : most / 20);
+        int64_t stays = sim_dice_chance(&dice, 300) ? sim_dice_between(&dice, 0, most - lag) : 0;
         version->index_ms[i] = version->from_ms + lag;
-        if (version->older && version->index_ms[i] < version->older->index_ms[i])
-            version->index_ms[i] = version->older->index_ms[i];
+        if (older && version->index_ms[i] < older->index_ms[i])
+            version->index_ms[i] = older->index_ms[i];
+        version->gone_ms[i] = version->index_ms[i];
+        if (older && version->places[1 + i] && version->gone_ms[i] < version->from_ms + lag + stays)
+            version->gone_ms[i] = version->from_ms + lag + stays;
     }
 }
 
@@ -408,12 +422,12 @@ struct sim_version *sim_history_put(struct sim_table *table, struct sim_attribut
     item->newest = version;
     table->item_count += (size_t)!is_deleted;
     table->item_count -= (size_t)(older && !older->is_deleted);
-    sim_history_draw_lags(version);
     version->places = sim_alloc((1 + table->index_count) * sizeof *version->places);
     for (unsigned i = 0; i <= table->index_count; i++) {
         if (sim_version_is_in(version, &table->orders[i]))
             version->places[i] = sim_order_place(&table->orders[i], version);
     }
+    sim_history_draw_lags(version);
     sim_history_note_change(table, version, by_ttl);
     return version;
 }

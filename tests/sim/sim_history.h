@@ -43,6 +43,9 @@ struct sim_version {
     size_t item_size; /* by the service's rules, for consumed units */
     int64_t
         *index_ms; /* owned; when each index of the table shows it (its lag); in order per item */
+    int64_t
+        *gone_ms; /* owned; when each index stops to show the place of the version before it, if
+                   * that is another: not before INDEX_MS, so that a moving item may be at both */
     struct sim_place **places; /* owned; [0] in the table, [1 + N] in index N; NULL: not in it */
     struct sim_version *older;
 };

@@ -593,7 +593,9 @@ static void sim_draft_add_expiry(const struct sim_writer *writer, struct sim_dic
     struct sim_text text = {0};
     if (!writer->table->has_ttl || !sim_dice_chance(dice, 600))
         return;
-    int64_t at = sim_service_wall_ms() / 1000 + sim_dice_between(dice, -3600, 30 * 86400);
+    /* Some expire during the life; an item may be there long after its time. */
+    int64_t from = sim_dice_chance(dice, 300) ? 600 : 30 * 86400;
+    int64_t at = sim_service_wall_ms() / 1000 + sim_dice_between(dice, -600, from);
     sim_text_printf(&text, "%lld", (long long)at);
     sim_draft_set(draft, writer->table->ttl_attribute, sim_value_of_text(SIM_N, &text));
 }
@@ -869,7 +871,7 @@ void sim_history_write_one(struct sim_dice *dice)
                                 ? writer->items[sim_dice_below(dice, (uint32_t)writer->item_count)]
                                 : NULL;
     unsigned what = sim_dice_below(dice, 1000);
-    if (item && sim_item_is_expired(item) && sim_dice_chance(dice, 300)) {
+    if (item && sim_item_is_expired(item) && sim_dice_chance(dice, 500)) {
         sim_writer_tell("expires", sim_writer_delete(item, true));
     } else if (!item || what < 250) {
         sim_writer_tell("puts", sim_writer_add(writer, dice, false));
