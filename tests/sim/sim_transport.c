@@ -246,16 +246,14 @@ static bool sim_transport_truncate(struct transfer *transfer)
     struct span sum = sim_transport_header(answer, "x-amz-crc32: ", &number);
     if (sum.data && !keeps_sum)
         sim_transport_set_header(answer, number, sim_copy("x-cut: 1"));
-    /* Without its sum a success is not understood; a failure is known by its status. */
+    /* Without its sum a success is not understood; a failure is known by a header or its status. */
+    bool is_stated = sim_transport_header(answer, "x-amzn-errortype: ", &number).data;
     if (sum.data && keeps_sum) {
         answer->error = EBADMSG;
         answer->is_final = false;
-    } else if (is_success) {
+    } else if (is_success || (!is_stated && answer->status < 500)) {
         answer->error = EBADMSG;
         answer->is_final = true;
-    } else {
-        answer->error = answer->status >= 500 ? EIO : EBADMSG;
-        answer->is_final = answer->status < 500;
     }
     answer->fault = SIM_FAULT_TRUNCATED;
     sim_service_note_lost(answer);
@@ -374,7 +372,6 @@ static struct transfer *sim_transport_pick(struct transfer *transfer)
     int64_t now_ms = sim_now_ms();
     for (struct transfer *each = transfer->network->first; each; each = each->next)
         if (each != transfer && each->timer && each->arrive_ms <= now_ms &&
-            each->is_processed == transfer->is_processed &&
             each->sent_ms + each->timeout_ms > now_ms &&
             sim_dice_below(&transfer->dice, ++count) == 0)
             picked = each;
@@ -390,10 +387,12 @@ static void sim_transport_on_timer(void *arg)
     struct transfer *transfer = arg;
     transfer->timer = NULL;
     int64_t now_ms = sim_now_ms();
+    if (transfer->arrive_ms <= now_ms)
+        transfer = sim_transport_pick(transfer);
     if (!transfer->is_processed && transfer->process_ms <= now_ms)
         sim_transport_process(transfer);
     if (transfer->arrive_ms <= now_ms) {
-        sim_transport_arrive(sim_transport_pick(transfer));
+        sim_transport_arrive(transfer);
     } else if (now_ms >= transfer->sent_ms + transfer->timeout_ms) {
         sim_transport_time_out(transfer);
     } else if (!sim_transport_wait(transfer)) {
