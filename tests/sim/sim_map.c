@@ -11,9 +11,8 @@
 #include "tests/sim/sim_world.h"
 
 static struct {
-    struct sim_model *now, *before;
+    struct sim_model *now;
     unsigned draws;
-    int64_t redrawn_ms;
 } sim_map;
 
 static unsigned key_count(const struct sim_key_schema *key)
@@ -210,9 +209,10 @@ static void add_plain_view(struct sim_model_table *table, int index)
     for (unsigned i = 0; i < key->hash_count; i++)
         sim_text_printf(&begin, "{%s}/", part_name(key->names[i]));
     for (unsigned i = key->hash_count; i < last; i++) {
-        struct sim_pattern *groups = add_plain(table, index, sim_copy(begin.bytes), name);
-        groups->is_groups = true;
-        sim_text_printf(&begin, "{%s}/", part_name(key->names[i]));
+        char *step = sim_printf("{%s}", part_name(key->names[i]));
+        add_plain(table, index, sim_copy(begin.bytes), step)->is_groups = true;
+        sim_text_printf(&begin, "%s/", step);
+        sim_free(step);
     }
     add_plain(table, index, sim_copy(begin.bytes), name);
     if (key->range_count)
@@ -864,6 +864,7 @@ static struct sim_model *draw_model(void)
 {
     struct sim_model *model = sim_alloc(sizeof(*model));
     struct sim_dice dice = sim_dice_for("map", sim_map.draws++);
+    model->until_ms = INT64_MAX;
     draw_generic(model);
     static bool has_map;
     if (sim_map.draws == 1)
@@ -902,29 +903,14 @@ const char *sim_paths_redraw_map(void)
 {
     if (!sim_map.now->text)
         return NULL;
-    if (!sim_map.before)
-        sim_map.before = sim_map.now;
-    sim_map.now = draw_model();
-    sim_map.redrawn_ms = sim_now_ms();
-    return sim_map.now->text;
-}
-
-int64_t sim_model_redrawn_ms(void)
-{
-    return sim_map.redrawn_ms;
+    struct sim_model *model = draw_model();
+    model->older = sim_map.now;
+    sim_map.now->until_ms = sim_now_ms();
+    sim_map.now = model;
+    return model->text;
 }
 
 const struct sim_model *sim_model_now(void)
 {
     return sim_map.now;
-}
-
-const struct sim_model *sim_model_before(void)
-{
-    return sim_map.before;
-}
-
-void sim_model_settle(void)
-{
-    sim_map.before = NULL;
 }

@@ -159,7 +159,8 @@ static bool match_key(const struct sim_model_kind *kind, const struct sim_key_sc
     return true;
 }
 
-/* Text that a kind's formats fix: "where several kinds fit, the most specific one wins". */
+/* Text that a kind's formats fix: of the wanted kinds "the most specific one wins"
+ * (docs/internals/plan.md). */
 static size_t fixed_text(const struct sim_model_kind *kind, const struct sim_key_schema *key)
 {
     size_t sum = 0;
@@ -171,13 +172,14 @@ static size_t fixed_text(const struct sim_model_kind *kind, const struct sim_key
     return sum;
 }
 
-int sim_kind_of(const struct sim_model_table *table, const struct sim_version *version)
+int sim_kind_of(const struct sim_model_table *table, const struct sim_version *version,
+                unsigned wanted)
 {
     int best = -1;
     size_t most = 0;
     for (unsigned k = 0; k < table->kind_count; k++) {
         struct sim_bindings parts = {0};
-        if (!match_key(&table->kinds[k], &table->table->key, version, &parts))
+        if (!(wanted & 1u << k) || !match_key(&table->kinds[k], &table->table->key, version, &parts))
             continue;
         size_t text = fixed_text(&table->kinds[k], &table->table->key);
         if (best < 0 || text > most) {
@@ -273,26 +275,54 @@ static bool meets_filter(const struct sim_pattern *pattern, const struct sim_ver
     }
 }
 
-bool sim_pattern_takes_apart(const struct sim_model_table *table, const struct sim_pattern *pattern,
-                             unsigned kinds, const struct sim_bindings *path,
-                             const struct sim_version *version, struct sim_bindings *parts)
+/* Whether VERSION has the key of an index, which the kind's items have. */
+static bool has_key(const struct sim_model_kind *kind, const struct sim_key_schema *key,
+                    const struct sim_version *version)
 {
-    int number = version->is_deleted ? -1 : sim_kind_of(table, version);
-    if (number < 0 || !(pattern->kinds & kinds & 1u << number))
-        return false;
-    const struct sim_model_kind *kind = &table->kinds[number];
-    *parts = *path;
-    return match_key(kind, &table->table->key, version, parts) &&
-           (pattern->index < 0 ||
-            match_key(kind, &table->table->indexes[pattern->index].key, version, parts));
+    for (unsigned i = 0; i < key->hash_count + key->range_count; i++) {
+        const struct sim_value *value = sim_version_get(version, key->names[i]);
+        if (!value || value->type != key->types[i] || !sim_kind_format(kind, key->names[i]))
+            return false;
+    }
+    return true;
 }
 
-bool sim_pattern_admits(const struct sim_model_table *table, const struct sim_pattern *pattern,
-                        unsigned kinds, const struct sim_bindings *path,
-                        const struct sim_version *version, struct sim_bindings *parts)
+enum sim_fit sim_pattern_takes_apart(const struct sim_model_table *table,
+                                     const struct sim_pattern *pattern, unsigned kinds,
+                                     const struct sim_bindings *path,
+                                     const struct sim_version *version, struct sim_bindings *parts)
 {
-    return sim_pattern_takes_apart(table, pattern, kinds, path, version, parts) &&
-           meets_where(table, pattern, version, parts) && meets_filter(pattern, version);
+    int number = version->is_deleted ? -1 : sim_kind_of(table, version, pattern->kinds);
+    if (number < 0 || !(kinds & 1u << number))
+        return SIM_FIT_NO;
+    const struct sim_model_kind *kind = &table->kinds[number];
+    *parts = *path;
+    if (!match_key(kind, &table->table->key, version, parts))
+        return SIM_FIT_NO;
+    if (pattern->index < 0)
+        return SIM_FIT_YES;
+    const struct sim_key_schema *key = &table->table->indexes[pattern->index].key;
+    struct sim_bindings own = *parts;
+    if (!has_key(kind, key, version))
+        return SIM_FIT_NO;
+    if (!match_key(kind, key, version, parts)) {
+        *parts = own;
+        return SIM_FIT_MAYBE;
+    }
+    return SIM_FIT_YES;
+}
+
+enum sim_fit sim_pattern_admits(const struct sim_model_table *table,
+                                const struct sim_pattern *pattern, unsigned kinds,
+                                const struct sim_bindings *path, const struct sim_version *version,
+                                struct sim_bindings *parts)
+{
+    enum sim_fit fit = sim_pattern_takes_apart(table, pattern, kinds, path, version, parts);
+    if (fit == SIM_FIT_NO || !meets_filter(pattern, version))
+        return SIM_FIT_NO;
+    if (fit == SIM_FIT_MAYBE)
+        return fit;
+    return meets_where(table, pattern, version, parts) ? SIM_FIT_YES : SIM_FIT_NO;
 }
 
 /* Paths. */
@@ -511,6 +541,12 @@ static void resolve_table(struct sim_walk *walk, const struct sim_model_table *t
             }
         }
         const struct sim_key_format *step = best_step(table, alive, depth, name);
+        if (!step && has_suffix) {
+            /* A file that the map declares by its name has the suffix, too. */
+            step = best_step(table, alive, depth, stem);
+            if (step && !is_literal(step))
+                step = NULL;
+        }
         if ((!step || !is_literal(step)) && sim_slice_equal(name, sim_slice_of("README"))) {
             node->kind = is_last ? SIM_NODE_README : SIM_NODE_BELOW_FILE;
             return;

@@ -142,6 +142,8 @@ struct sim_model_table {
 };
 
 struct sim_model {
+    int64_t until_ms; /* when a reload replaced it; INT64_MAX: it is in use */
+    struct sim_model *older;
     const char *environment; /* NULL: no map */
     const char *prefix;
     struct sim_model_table *tables; /* of the environment; owned */
@@ -151,26 +153,32 @@ struct sim_model {
     char *text; /* the map; NULL without */
 };
 
-/* The model in use, and the one before a reload that may still be in use (NULL: none). */
+/* The model in use. Older ones, newest first, may be in use after a reload. */
 const struct sim_model *sim_model_now(void);
-const struct sim_model *sim_model_before(void);
-/* When the map was last drawn anew. */
-int64_t sim_model_redrawn_ms(void);
-/* The reload has taken effect. */
-void sim_model_settle(void);
 
-/* Whether VERSION counts for PATTERN in a path with the values PATH. PARTS gets PATH, the parts of
- * its keys and, with an index, of the keys of the index. KINDS further selects. Deleted versions
- * count nowhere. */
-bool sim_pattern_admits(const struct sim_model_table *table, const struct sim_pattern *pattern,
-                        unsigned kinds, const struct sim_bindings *path,
-                        const struct sim_version *version, struct sim_bindings *parts);
+/* Whether VERSION counts for PATTERN in a path with the values PATH. */
+enum sim_fit {
+    SIM_FIT_NO,
+    /* It has the index's key, but in another format than its kind, or with other values of the parts
+     * than the table's key has: no document says whether it is listed. */
+    SIM_FIT_MAYBE,
+    SIM_FIT_YES,
+};
+
+/* PARTS gets PATH, the parts of VERSION's keys and, with an index, of the index's keys. KINDS further
+ * selects. Deleted versions count nowhere. */
+enum sim_fit sim_pattern_admits(const struct sim_model_table *table,
+                                const struct sim_pattern *pattern, unsigned kinds,
+                                const struct sim_bindings *path, const struct sim_version *version,
+                                struct sim_bindings *parts);
 /* The same without the pattern's conditions on parts and attributes, and without filters. */
-bool sim_pattern_takes_apart(const struct sim_model_table *table, const struct sim_pattern *pattern,
-                             unsigned kinds, const struct sim_bindings *path,
-                             const struct sim_version *version, struct sim_bindings *parts);
-/* The number of VERSION's kind; -1: none. */
-int sim_kind_of(const struct sim_model_table *table, const struct sim_version *version);
+enum sim_fit sim_pattern_takes_apart(const struct sim_model_table *table,
+                                     const struct sim_pattern *pattern, unsigned kinds,
+                                     const struct sim_bindings *path,
+                                     const struct sim_version *version, struct sim_bindings *parts);
+/* The number of VERSION's kind among WANTED; -1: none. */
+int sim_kind_of(const struct sim_model_table *table, const struct sim_version *version,
+                unsigned wanted);
 
 /* What a path of the model is. */
 enum sim_node_kind {

@@ -28,6 +28,8 @@ enum {
     ORACLE_MOST_REFRESHES = 64,
     /* How long directories of an old map may be in use: structure is valid for 60 s. */
     ORACLE_RELOAD_MS = 120000,
+    /* SIGHUP takes effect when the program's loop has read it and the map. */
+    ORACLE_SIGHUP_MS = 2000,
 };
 
 static struct {
@@ -410,8 +412,9 @@ static bool is_nameless(const struct expectation *of, const char *name, const st
         if (pattern_has_suffix(pattern) && size >= suffix)
             size -= suffix;
         bool is_same = is_shortened && strlen(name) <= 247 + suffix;
-        if (!is_same && !format->count)
-            is_same = true;
+        if (!is_same && (!format->count || !sim_format_expand(format, &entry->parts, &plain)))
+            is_same = true; /* a doubtful item */
+        plain.size = 0;
         if (!is_same && sim_format_expand(format, &entry->parts, &plain) &&
             sim_name_decode(&decoded, (struct sim_slice){name, size}))
             is_same = plain.size == decoded.size &&
@@ -437,6 +440,13 @@ static char *report_name(const struct expectation *of, const char *name, const c
     size_t told = 0, near = find_name(of, name);
     for (size_t i = near > of->nameless ? near - 1 : near; i < of->count && i <= near; i++)
         sim_text_printf(&text, "; \"%s\" may be", of->entries[i].name);
+    for (size_t i = 0; i < of->nameless && i < 4; i++) {
+        struct sim_text plain = {0};
+        sim_format_expand(&of->node->pattern->names[of->entries[i].kind], &of->entries[i].parts,
+                          &plain);
+        sim_text_printf(&text, "; a name of \"%s\" may be", plain.bytes ? plain.bytes : "");
+        sim_text_free(&plain);
+    }
     for (size_t i = 0; i < of->count && told < 4; i++)
         if (of->entries[i].name && strcmp(of->entries[i].name, name) == 0) {
             tell_item(&text, of->node, of->items.items[of->entries[i].item], of->span);
@@ -1091,6 +1101,14 @@ static bool is_directory(const struct sim_node *node)
            node->kind == SIM_NODE_PLACEHOLDER || node->companion == SIM_COMPANION_ATTRIBUTES;
 }
 
+static bool has_long_step(const char *path)
+{
+    for (const char *at = path; *at; at += strcspn(at, "/"), at += *at == '/')
+        if (strcspn(at, "/") > 255)
+            return true;
+    return false;
+}
+
 /* Whether ERROR is one that the documents state for the path, without any fault. */
 static bool is_documented(const char *path, const struct sim_node *node, int error, int64_t from_ms,
                           int64_t until_ms)
@@ -1114,8 +1132,11 @@ static bool is_documented(const char *path, const struct sim_node *node, int err
         return node->kind == SIM_NODE_STRUCTURE ||
                (node->kind == SIM_NODE_ITEM && !node->pattern->is_first &&
                 count_read(path, node, from_ms, until_ms) > 1);
+    case ENAMETOOLONG:
+        return has_long_step(path);
     case EFBIG:
-        return (is_query && count_read(path, node, from_ms, until_ms) > options->max_entries) ||
+        return (node->kind == SIM_NODE_STRUCTURE && options->max_entries < 1000000) ||
+               (is_query && count_read(path, node, from_ms, until_ms) > options->max_entries) ||
                (node->companion != SIM_COMPANION_NONE &&
                 (options->no_spool || options->spool_bytes || options->show_secrets)) ||
                options->allow_scan;
@@ -1161,25 +1182,29 @@ static char *judge_error(const char *path, const struct sim_node *node, int erro
     return sim_copy("it has no cause");
 }
 
-/* A result that spans a reload may be of either map. */
-
 typedef char *judge_fn(const struct sim_model *model, const struct sim_node *node, void *arg);
+
+/* Whether a result may be of MODEL, which a reload has replaced. "A directory that the map no longer
+ * has keeps its old place" (docs/internals/immutable-inodes.md); IS_LACKED: the present map has no such
+ * path. */
+static bool may_be_of(const struct sim_model *model, bool is_lacked, int64_t from_ms)
+{
+    return from_ms < model->until_ms + (is_lacked ? ORACLE_RELOAD_MS : ORACLE_SIGHUP_MS);
+}
 
 static void judge(const char *oracle_name, const char *path, int64_t from_ms, judge_fn *fn,
                   void *arg)
 {
-    const struct sim_model *models[2] = {sim_model_now(), NULL};
     char *message = NULL;
-    if (sim_model_before()) {
-        if (from_ms < sim_model_redrawn_ms() + ORACLE_RELOAD_MS)
-            models[1] = sim_model_before();
-        else
-            sim_model_settle();
-    }
-    for (unsigned i = 0; i < 2 && models[i]; i++) {
+    bool is_lacked = false;
+    for (const struct sim_model *model = sim_model_now(); model; model = model->older) {
         struct sim_node node;
-        sim_model_resolve(models[i], path, &node);
-        char *own = fn(models[i], &node, arg);
+        if (model->until_ms != INT64_MAX && !may_be_of(model, is_lacked, from_ms))
+            break;
+        sim_model_resolve(model, path, &node);
+        char *own = fn(model, &node, arg);
+        is_lacked = is_lacked || node.kind == SIM_NODE_NONE || node.kind == SIM_NODE_UNKNOWN ||
+                    node.kind == SIM_NODE_REFUSED;
         sim_node_clean_up(&node);
         if (!own) {
             sim_free(message);
@@ -1264,7 +1289,9 @@ void sim_oracle_error(const char *path, const char *operation, int error, int64_
     if (error == EROFS && strcmp(operation, "write") == 0)
         return;
     /* A recording lacks what was not read. */
-    if (error == ENODATA && sim_life_options()->is_replay && !sim_life_is_recording())
+    /* "The newest response counts, an error too": of the recorded mount, whose causes are not known
+     * here. */
+    if (error != ENOENT && sim_life_options()->is_replay && !sim_life_is_recording())
         return;
     if (error != ENOENT &&
         sim_causes_explain(error, from_ms, until_ms,

@@ -153,13 +153,13 @@ static bool draw_pattern(struct path_draw *draw, bool wants_listing)
         (!wants_listing && draw->pattern->is_groups))
         return false;
     return sim_pattern_takes_apart(draw->table, draw->pattern, ~0u, &none, draw->version,
-                                   &draw->parts) &&
+                                   &draw->parts) == SIM_FIT_YES &&
            bind_window(draw) && write_steps(draw, draw->pattern->step_count);
 }
 
 static bool add_entry(struct path_draw *draw)
 {
-    int kind = sim_kind_of(draw->table, draw->version);
+    int kind = sim_kind_of(draw->table, draw->version, draw->pattern->kinds);
     bool has_suffix = !draw->pattern->attribute;
     if (draw->pattern->is_listing) {
         sim_text_puts(&draw->path, "/");
@@ -200,8 +200,8 @@ static bool draw_structure(struct path_draw *draw)
     draw->pattern = &draw->table->patterns[sim_dice_below(draw->dice, draw->table->pattern_count)];
     struct sim_bindings none = {0};
     unsigned depth = sim_dice_below(draw->dice, draw->pattern->step_count);
-    if (!sim_pattern_takes_apart(draw->table, draw->pattern, ~0u, &none, draw->version,
-                                 &draw->parts) ||
+    if (sim_pattern_takes_apart(draw->table, draw->pattern, ~0u, &none, draw->version,
+                                &draw->parts) != SIM_FIT_YES ||
         !bind_window(draw) || !write_steps(draw, depth))
         return false;
     struct sim_node node;
@@ -234,7 +234,7 @@ static bool draw_companion(struct path_draw *draw)
     const char *name =
         version->attributes[sim_dice_below(draw->dice, (uint32_t)version->attribute_count)].name;
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    if (strspn(name, plain) != strlen(name))
+    if (strlen(name) > 200 || strspn(name, plain) != strlen(name))
         return false;
     sim_text_puts(&draw->path, chance(draw, 900) ? name : "nosuch");
     return true;

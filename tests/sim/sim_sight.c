@@ -23,12 +23,16 @@ static void judge_view(struct sim_view *view, const struct sim_node *node)
     bool is_entry = node->kind == SIM_NODE_ENTRY;
     if (is_entry)
         base.count = node->base_count;
-    view->kind = view->version->is_deleted ? -1 : sim_kind_of(node->table, view->version);
-    view->base_admits =
-        sim_pattern_admits(node->table, node->pattern, ~0u, &base, view->version, &view->parts);
-    view->admits = view->base_admits &&
-                   (!is_entry || sim_pattern_admits(node->table, node->pattern, node->kinds,
-                                                    &node->path, view->version, &ignored));
+    view->kind = view->version->is_deleted
+                     ? -1
+                     : sim_kind_of(node->table, view->version, node->pattern->kinds);
+    enum sim_fit fit = sim_pattern_admits(node->table, node->pattern, ~0u, &base, view->version,
+                                          &view->parts);
+    view->base_admits = view->admits = fit != SIM_FIT_NO;
+    view->is_doubtful = fit == SIM_FIT_MAYBE;
+    if (is_entry && view->base_admits)
+        view->admits = sim_pattern_admits(node->table, node->pattern, node->kinds, &node->path,
+                                          view->version, &ignored) != SIM_FIT_NO;
 }
 
 void sim_sight_look(struct sim_sight *out, const struct sim_node *node, const struct sim_item *item,
@@ -85,7 +89,7 @@ static bool some_refuse(const struct sim_sight *sight, bool of_index, bool base)
     for (unsigned i = 0; i < sight->count; i++) {
         const struct sim_view *view = &sight->views[i];
         if ((of_index ? view->in_index : view->in_table) &&
-            !(base ? view->base_admits : view->admits))
+            (view->is_doubtful || !(base ? view->base_admits : view->admits)))
             return true;
     }
     return sight->has_more || (of_index ? sight->index_may_lack : sight->table_may_lack);

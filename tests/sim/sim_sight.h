@@ -14,6 +14,7 @@ struct sim_view {
     bool in_table, in_index;
     bool admits;      /* it counts for the path, with the name of the entry */
     bool base_admits; /* it counts for the directory, perhaps under another name */
+    bool is_doubtful; /* SIM_FIT_MAYBE: it may count */
     int kind;
     struct sim_bindings parts; /* of the directory and of its keys, if BASE_ADMITS */
 };
