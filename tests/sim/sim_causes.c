@@ -411,3 +411,11 @@ bool sim_causes_any(int64_t from_ms, int64_t until_ms)
             return true;
     return false;
 }
+
+bool sim_causes_any_page(int64_t from_ms, int64_t until_ms)
+{
+    for (size_t i = cause_count; i-- > 0 && causes[i].at_ms >= from_ms;)
+        if (causes[i].at_ms <= until_ms)
+            return true;
+    return false;
+}

@@ -79,5 +79,7 @@ void sim_causes_note(enum sim_fault fault, const char *detail);
 bool sim_causes_explain(int error, int64_t from_ms, int64_t until_ms, int64_t reach_ms);
 /* Whether any fault struck in the time; pages and batches that are cut short are none. */
 bool sim_causes_any(int64_t from_ms, int64_t until_ms);
+/* Likewise, also pages that were cut, which are no errors but more requests. */
+bool sim_causes_any_page(int64_t from_ms, int64_t until_ms);
 
 #endif

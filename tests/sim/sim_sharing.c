@@ -113,10 +113,14 @@ static void sharing_check_listing(struct sim_actor *actor)
     sim_names_free(&names);
 }
 
-/* Many readers of one cold path send the requests that one reader sends. An error is not shared. */
+/* An item, as itself, as typed JSON, and with its origin. */
+static const char *const sharing_forms[] = {"", "@typed", "@info"};
+
+/* Programs that read one cold item in several forms at the same time send the requests that one of
+ * them sends: equal requests under way are merged. An error is not shared. */
 static void sharing_check_merge(struct sim_actor *actor)
 {
-    enum { READERS = 8 };
+    enum { READERS = 6 };
     char path[SIM_PATH_ROOM];
     struct sim_actor *readers[READERS];
     int64_t from_ms = sim_now_ms();
@@ -127,8 +131,11 @@ static void sharing_check_merge(struct sim_actor *actor)
         return;
     sim_fiber_sleep_ms(2000); /* "not found" ends */
     before = sim_transport_sent();
-    for (unsigned i = 0; i < READERS; i++)
-        readers[i] = sim_actor_spawn(actor, sim_program_look, path);
+    for (unsigned i = 0; i < READERS; i++) {
+        char *form = sim_printf("%s%s", path, sharing_forms[i % 3]);
+        readers[i] = sim_actor_spawn(actor, sim_program_look, form);
+        sim_free(form);
+    }
     for (unsigned i = 0; i < READERS; i++)
         sim_actor_wait(readers[i]);
     together = sim_transport_sent() - before;
@@ -138,8 +145,8 @@ static void sharing_check_merge(struct sim_actor *actor)
     before = sim_transport_sent();
     if (!sim_program_stat(actor, path, &stat))
         return;
-    sim_program_look(actor, path);
-    if (together > sim_transport_sent() - before && sharing_holds(from_ms))
+    if (together > sim_transport_sent() - before && sharing_holds(from_ms) &&
+        !sim_causes_any_page(from_ms, sim_now_ms()))
         sim_defect("sharing", "%u readers of %s sent %llu requests together, and one sends %llu",
                    READERS, path, (unsigned long long)together,
                    (unsigned long long)(sim_transport_sent() - before));
