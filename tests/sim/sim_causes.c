@@ -135,7 +135,7 @@ static struct sim_spell sim_causes_draw_spell(unsigned number, int64_t life_ms)
     int64_t lasts_ms = sim_dice_between(&dice, 10, most_ms > 20 ? most_ms : 20);
     spell.per_mille = (unsigned)sim_dice_between(&dice, is_hard ? 500 : 10, is_hard ? 1000 : 250);
     if (spell.fault == SIM_FAULT_MEMORY) { /* of allocations, which are many */
-        lasts_ms = sim_dice_between(&dice, 1, 50);
+        lasts_ms = sim_dice_between(&dice, 1, life_ms / 8 > 50 ? life_ms / 8 : 50);
         spell.per_mille = (unsigned)sim_dice_between(&dice, 1, 20);
     }
     spell.until_ms = spell.from_ms + lasts_ms;

@@ -58,9 +58,30 @@ void sim_memory_add(int64_t blocks)
     sim_memory.count += blocks;
 }
 
+/* A failed allocation ends most operations: only one of a few is drawn for, so that a spell of
+ * seconds reaches each place now and then. */
+enum { SIM_DRAWN_ALLOCATIONS = 4 };
+
+/* A spell lasts for milliseconds at least, so that it is looked up once for each. */
+static bool sim_memory_is_short(void)
+{
+    static int64_t checked_ms = -1;
+    static bool is_short;
+    if (checked_ms != sim_now_ms())
+        is_short = sim_causes_is_under(SIM_FAULT_MEMORY);
+    checked_ms = sim_now_ms();
+    return is_short;
+}
+
 static bool sim_memory_fails(void)
 {
-    if (!sim_memory.may_fail || !sim_causes_strike(SIM_FAULT_MEMORY, "an allocation"))
+    static struct sim_dice dice;
+    if (!sim_memory.may_fail || !sim_memory_is_short())
+        return false;
+    if (!dice.state)
+        dice = sim_dice_for("allocations", 0);
+    if (sim_dice_below(&dice, SIM_DRAWN_ALLOCATIONS) > 0 ||
+        !sim_causes_strike(SIM_FAULT_MEMORY, "an allocation"))
         return false;
     errno = ENOMEM;
     return true;
