@@ -173,7 +173,7 @@ unsigned sim_causes_plan(unsigned first_number, int64_t life_ms)
         sim_tell("plan", "spell %u: %s, %u of 1000, from %lld to %lld ms", spell->number,
                  sim_fault_name(spell->fault), spell->per_mille, (long long)spell->from_ms,
                  (long long)spell->until_ms);
-        if (spell->fault == SIM_FAULT_SKEW)
+        if (spell->fault == SIM_FAULT_SKEW && !sim_life_is_recording())
             sim_fiber_start("clock", sim_causes_run_clock, &spells[i]);
     }
     return number;
@@ -199,6 +199,8 @@ void sim_causes_note(enum sim_fault fault, const char *detail)
 
 static const struct sim_spell *sim_causes_find_spell(enum sim_fault fault)
 {
+    if (sim_life_is_recording())
+        return NULL;
     for (unsigned i = 0; i < spell_count; i++)
         if (spells[i].fault == fault && spells[i].from_ms <= sim_now_ms() &&
             sim_now_ms() < spells[i].until_ms)
@@ -367,6 +369,13 @@ static bool sim_causes_explain_limit(int64_t from_ms, int64_t until_ms)
            (options->max_rcu_per_process > 0 && all >= 2 * options->max_rcu_per_process);
 }
 
+/* A recording has failures, too: those of late responses, because nothing else fails while it is
+ * made. */
+static bool sim_causes_explain_replay(int error)
+{
+    return error == ETIMEDOUT && sim_life_options()->is_replay;
+}
+
 /* A reader waits at most three times the time-out, whatever its requests do. */
 static bool sim_causes_explain_patience(int error, int64_t from_ms, int64_t until_ms)
 {
@@ -394,7 +403,8 @@ bool sim_causes_explain(int error, int64_t from_ms, int64_t until_ms, int64_t re
                sim_causes_explain_by_attempt(error, from_ms, until_ms, reach_ms);
     default:
         return sim_causes_explain_by_attempt(error, from_ms, until_ms, reach_ms) ||
-               sim_causes_explain_patience(error, from_ms, until_ms);
+               sim_causes_explain_patience(error, from_ms, until_ms) ||
+               sim_causes_explain_replay(error);
     }
 }
 

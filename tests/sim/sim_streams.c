@@ -291,11 +291,21 @@ static double sim_streams_seconds(int64_t at_ms)
     return (double)((sim_service_wall_ms() - sim_now_ms() + at_ms) / 1000);
 }
 
-/* Shards whose changes are all gone are not described. */
+/* Shards whose changes are all gone are not described, nor are the newest. */
 static bool sim_streams_describes(const struct sim_shard *shard)
 {
     bool is_gone = shard->is_closed && shard->until_ms < sim_now_ms() - SIM_KEPT_MS;
     return !is_gone && shard->described_ms <= sim_now_ms();
+}
+
+/* Readers of the stream may have to wait for a shard. */
+static void sim_streams_note_late(const struct sim_stream *stream)
+{
+    for (size_t i = 0; i < stream->shard_count; i++)
+        if (stream->shards[i].described_ms > sim_now_ms()) {
+            sim_causes_note(SIM_FAULT_STREAM, "a new shard is not described yet");
+            return;
+        }
 }
 
 static void sim_streams_write_shard(struct sim_text *out, const struct sim_stream *stream,
@@ -332,6 +342,7 @@ static void sim_streams_describe(struct sim_stream *stream, const struct sim_jso
     const char *after = sim_json_text(request, "ExclusiveStartShardId");
     const char *last = NULL;
     bool has_begun = !after;
+    sim_streams_note_late(stream);
     size_t most = sim_causes_strike(SIM_FAULT_SHORT_PAGE, "DescribeStream")
                       ? (size_t)sim_dice_between(dice, 1, 3)
                       : SIM_MOST_SHARDS;
