@@ -302,14 +302,14 @@ enum sim_fit sim_pattern_takes_apart(const struct sim_model_table *table,
     if (pattern->index < 0)
         return SIM_FIT_YES;
     const struct sim_key_schema *key = &table->table->indexes[pattern->index].key;
-    struct sim_bindings own = *parts;
+    struct sim_bindings own = {0}, before = *parts;
     if (!has_key(kind, key, version))
         return SIM_FIT_NO;
-    if (!match_key(kind, key, version, parts)) {
-        *parts = own;
-        return SIM_FIT_MAYBE;
-    }
-    return SIM_FIT_YES;
+    if (match_key(kind, &table->table->key, version, &own) &&
+        match_key(kind, key, version, &own))
+        return match_key(kind, key, version, parts) ? SIM_FIT_YES : SIM_FIT_NO;
+    *parts = before;
+    return SIM_FIT_MAYBE;
 }
 
 enum sim_fit sim_pattern_admits(const struct sim_model_table *table,
@@ -429,6 +429,26 @@ static const struct sim_key_format *best_step(const struct sim_model_table *tabl
             best = step;
     }
     return best;
+}
+
+bool sim_name_is_taken(const struct sim_model_table *table, const struct sim_pattern *pattern,
+                       struct sim_slice name)
+{
+    for (unsigned p = 0; p < table->pattern_count; p++) {
+        const struct sim_pattern *other = &table->patterns[p];
+        bool is_below = other->step_count > pattern->step_count;
+        for (unsigned i = 0; i < pattern->step_count && is_below; i++)
+            is_below = formats_are_equal(&other->steps[i], &pattern->steps[i]);
+        if (!is_below)
+            continue;
+        struct sim_bindings ignored = {0};
+        struct sim_key_format open = other->steps[pattern->step_count];
+        for (unsigned i = 0; i < open.count; i++)
+            open.pieces[i].is_open = true;
+        if (sim_format_match(&open, name, &ignored))
+            return true;
+    }
+    return false;
 }
 
 static bool is_fact(struct sim_slice name)

@@ -230,10 +230,14 @@ void sim_node_clean_up(struct sim_node *node);
 
 /* Names (sim_names.c). */
 
-/* Appends the name of a listing's entry: the parts of FORMAT, escaped. False: the model does not
- * know the exact name. */
-bool sim_name_write(struct sim_text *out, const struct sim_pattern *pattern, int kind,
-                    const struct sim_bindings *parts);
+/* Appends the name of an entry of PATTERN's listing, of an item of KIND with PARTS, with the suffix
+ * of items. False: the model does not know the exact name. */
+bool sim_name_write(struct sim_text *out, const struct sim_model_table *table,
+                    const struct sim_pattern *pattern, int kind, const struct sim_bindings *parts);
+/* Whether another path of the map takes NAME in the directory of PATTERN: then "one byte of a name that
+ * would not lead back to its key" has an escape, and the model does not know which. */
+bool sim_name_is_taken(const struct sim_model_table *table, const struct sim_pattern *pattern,
+                       struct sim_slice name);
 /* The bytes that a typed name stands for. False: an escape is not valid. */
 bool sim_name_decode(struct sim_text *out, struct sim_slice name);
 /* Appends a step of a path. */

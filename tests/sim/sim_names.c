@@ -1,7 +1,8 @@
 /* Names and keys (docs/semantics.md, "Names" and "Probes"; docs/internals/names.md). */
-#include "tests/sim/sim_model.h"
-
 #include <string.h>
+
+#include "tests/sim/sim_life.h"
+#include "tests/sim/sim_model.h"
 
 struct sim_slice sim_slice_of(const char *text)
 {
@@ -142,16 +143,20 @@ static bool write_format(struct sim_text *out, const struct sim_key_format *form
     return true;
 }
 
-bool sim_name_write(struct sim_text *out, const struct sim_pattern *pattern, int kind,
-                    const struct sim_bindings *parts)
+bool sim_name_write(struct sim_text *out, const struct sim_model_table *table,
+                    const struct sim_pattern *pattern, int kind, const struct sim_bindings *parts)
 {
     size_t begin = out->size;
     const struct sim_key_format *name = &pattern->names[kind];
-    if (!name->count || !write_format(out, name, parts, begin))
+    if (!name->count || pattern->has_rank || !write_format(out, name, parts, begin))
         return false;
     if (out->size == begin)
         sim_text_puts(out, "%");
-    return !is_special((struct sim_slice){out->bytes + begin, out->size - begin});
+    bool is_plain = !is_special((struct sim_slice){out->bytes + begin, out->size - begin});
+    if (!pattern->attribute)
+        sim_text_puts(out, sim_life_options()->suffix);
+    struct sim_slice whole = {out->bytes + begin, out->size - begin};
+    return is_plain && !is_special(whole) && !sim_name_is_taken(table, pattern, whole);
 }
 
 bool sim_step_write(struct sim_text *out, const struct sim_key_format *step,

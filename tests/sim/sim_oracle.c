@@ -293,14 +293,12 @@ static bool pattern_has_suffix(const struct sim_pattern *pattern)
 static char *name_of(const struct sim_node *node, const struct sim_view *view)
 {
     struct sim_text text = {0};
-    bool is_known = node->pattern->is_groups
-                        ? sim_step_write(&text, &node->pattern->names[view->kind], &view->parts)
-                        : !node->pattern->has_rank &&
-                              sim_name_write(&text, node->pattern, view->kind, &view->parts);
-    if (is_known && pattern_has_suffix(node->pattern))
-        sim_text_puts(&text, sim_life_options()->suffix);
+    bool is_known =
+        node->pattern->is_groups
+            ? sim_step_write(&text, &node->pattern->names[view->kind], &view->parts)
+            : sim_name_write(&text, node->table, node->pattern, view->kind, &view->parts);
     if (is_known)
-        return text.bytes ? text.bytes : sim_copy("");
+        return text.bytes;
     sim_text_free(&text);
     return NULL;
 }
@@ -440,6 +438,11 @@ static char *report_name(const struct expectation *of, const char *name, const c
     size_t told = 0, near = find_name(of, name);
     for (size_t i = near > of->nameless ? near - 1 : near; i < of->count && i <= near; i++)
         sim_text_printf(&text, "; \"%s\" may be", of->entries[i].name);
+    for (size_t i = 0; i < of->items.count && told < 3; i++)
+        if (!of->may[i]) {
+            tell_item(&text, of->node, of->items.items[i], of->span);
+            told++;
+        }
     for (size_t i = 0; i < of->nameless && i < 4; i++) {
         struct sim_text plain = {0};
         sim_format_expand(&of->node->pattern->names[of->entries[i].kind], &of->entries[i].parts,
@@ -1084,13 +1087,13 @@ static bool may_be_refused(const struct sim_node *node)
 }
 
 /* The number of items that a query of the path reads at most. */
-static size_t count_read(const char *path, const struct sim_node *node, int64_t from_ms,
-                         int64_t until_ms)
+static size_t count_read(const struct sim_node *node)
 {
-    (void)path;
-    (void)from_ms;
-    (void)until_ms;
-    struct sim_items items = sim_node_items(node);
+    struct sim_node folder = *node;
+    folder.kind = SIM_NODE_LISTING;
+    if (node->kind == SIM_NODE_ENTRY)
+        folder.path.count = node->base_count;
+    struct sim_items items = sim_node_items(&folder);
     sim_free(items.items);
     return items.count;
 }
@@ -1131,12 +1134,12 @@ static bool is_documented(const char *path, const struct sim_node *node, int err
         /* A directory reads the files that the map declares in it. */
         return node->kind == SIM_NODE_STRUCTURE ||
                (node->kind == SIM_NODE_ITEM && !node->pattern->is_first &&
-                count_read(path, node, from_ms, until_ms) > 1);
+                count_read(node) > 1);
     case ENAMETOOLONG:
         return has_long_step(path);
     case EFBIG:
         return (node->kind == SIM_NODE_STRUCTURE && options->max_entries < 1000000) ||
-               (is_query && count_read(path, node, from_ms, until_ms) > options->max_entries) ||
+               (is_query && count_read(node) > options->max_entries) ||
                (node->companion != SIM_COMPANION_NONE &&
                 (options->no_spool || options->spool_bytes || options->show_secrets)) ||
                options->allow_scan;

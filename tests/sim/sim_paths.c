@@ -160,14 +160,12 @@ static bool draw_pattern(struct path_draw *draw, bool wants_listing)
 static bool add_entry(struct path_draw *draw)
 {
     int kind = sim_kind_of(draw->table, draw->version, draw->pattern->kinds);
-    bool has_suffix = !draw->pattern->attribute;
     if (draw->pattern->is_listing) {
         sim_text_puts(&draw->path, "/");
-        if (draw->pattern->has_rank || kind < 0 ||
-            !sim_name_write(&draw->path, draw->pattern, kind, &draw->parts))
-            return false;
+        return kind >= 0 && sim_name_write(&draw->path, draw->table, draw->pattern, kind,
+                                           &draw->parts);
     }
-    if (has_suffix)
+    if (!draw->pattern->attribute)
         sim_text_puts(&draw->path, sim_life_options()->suffix);
     return true;
 }
