@@ -324,8 +324,12 @@ static int sim_main_watch(pid_t child, unsigned watch_s)
                 (unsigned long long)sim_settings.seed, watch_s);
         return SIM_EXIT_DEFECT;
     }
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    if (WIFEXITED(status) && code != 0 && code != SIM_EXIT_DEFECT && code != SIM_EXIT_BROKEN)
+        fprintf(stderr, "DEFECT exit: the life of seed %llu ended with status %d\n",
+                (unsigned long long)sim_settings.seed, code);
     if (WIFEXITED(status))
-        return WEXITSTATUS(status);
+        return code;
     fprintf(stderr, "DEFECT crash: the life of seed %llu died of signal %d\n",
             (unsigned long long)sim_settings.seed, WTERMSIG(status));
     return SIM_EXIT_DEFECT;
