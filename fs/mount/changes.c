@@ -267,6 +267,17 @@ static void changes_plan(struct changes *changes)
             loop_add_timer(changes->mount->app->loop, CHANGES_NAME_MS, changes_on_timer, changes);
 }
 
+/* The next round repeats it. */
+static void changes_on_refused(void *arg, uint64_t ino)
+{
+    struct changes *changes = arg;
+    LIST_EACH (struct changes_file, file, &changes->files, node)
+        LIST_EACH (struct changes_view, view, &file->views, node)
+            if (view->ino == ino)
+                view->is_forgotten = false;
+    changes_plan(changes);
+}
+
 /* If the kernel can't forget a name now, the next round repeats it. */
 static void changes_on_timer(void *arg)
 {
@@ -278,7 +289,8 @@ static void changes_on_timer(void *arg)
         LIST_EACH (struct changes_view, view, &file->views, node) {
             const struct node *node = nodes_find(mount->nodes, view->ino);
             if (node && !view->is_forgotten && mount_now_ms(mount) >= view->until_ms)
-                view->is_forgotten = refresh_forget(mount->refresh, node);
+                view->is_forgotten =
+                    refresh_forget(mount->refresh, node, changes_on_refused, changes);
             is_needed = is_needed || !view->is_forgotten;
         }
     if (is_needed)
@@ -424,8 +436,8 @@ static void changes_on_over(void *arg, int error)
     changes_file_release(file);
 }
 
-/* The directory of the table whose changes PLACE shows. That of its node may lack the table's model:
- * a listing of tables/ and a new map do not wait for descriptions. */
+/* The directory of the table whose changes PLACE shows. That of its node may lack the table's
+ * model: a listing of tables/ and a new map do not wait for descriptions. */
 static struct place *changes_find_directory(const struct place *place)
 {
     struct place *named = place_undescribed(place);

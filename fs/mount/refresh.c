@@ -36,7 +36,11 @@ struct refresh_job {
     int result;                  /* the errno for the request */
     struct refresh_name *names;  /* owned */
     size_t count;
-    atomic_bool is_cancelled; /* set by the loop, read by the thread */
+    atomic_bool is_cancelled;    /* set by the loop, read by the thread */
+    bool is_refused;             /* the kernel had no memory for a name; of the owner of NAMES */
+    refresh_refused_fn *refused; /* NULL: none; called in the loop with its two arguments */
+    void *refused_arg;
+    uint64_t ino;
     struct fuse_session *session;
     struct refresh *refresh; /* for the loop only */
     struct list_node node;   /* among the jobs that are sent */
@@ -68,8 +72,9 @@ static void refresh_send_names(struct notice *notice)
 {
     struct refresh_job *job = (struct refresh_job *)notice;
     for (; job->names && !atomic_load(&job->is_cancelled); refresh_free_first_name(job))
-        fuse_lowlevel_notify_inval_entry(job->session, job->names->parent, job->names->text,
-                                         job->names->size);
+        if (fuse_lowlevel_notify_inval_entry(job->session, job->names->parent, job->names->text,
+                                             job->names->size) == -ENOMEM)
+            job->is_refused = true;
 }
 
 static void refresh_finish(struct refresh_job *job, int error)
@@ -84,7 +89,9 @@ static void refresh_finish(struct refresh_job *job, int error)
 static void refresh_on_sent(struct notice *notice)
 {
     struct refresh_job *job = (struct refresh_job *)notice;
-    refresh_finish(job, job->result);
+    if ((job->is_refused || job->names) && job->refused)
+        job->refused(job->refused_arg, job->ino);
+    refresh_finish(job, job->is_refused ? ENOMEM : job->result);
 }
 
 static void refresh_cancel(struct refresh_job *job, int error)
@@ -250,13 +257,17 @@ static struct refresh_job *refresh_job_new(struct refresh *refresh)
     return job;
 }
 
-bool refresh_forget(struct refresh *refresh, const struct node *node)
+bool refresh_forget(struct refresh *refresh, const struct node *node, refresh_refused_fn *refused,
+                    void *arg)
 {
     struct mount *mount = refresh->mount;
     bool has_waiters = refresh_has_waiter_in(mount, node->parent);
     struct refresh_job *job = has_waiters ? NULL : refresh_job_new(refresh);
     if (!job)
         return false;
+    job->refused = refused;
+    job->refused_arg = arg;
+    job->ino = node->ino;
     refresh_add_name(job, node->parent, node_name(node));
     return refresh_send(job);
 }

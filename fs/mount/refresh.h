@@ -18,12 +18,17 @@ void refresh_destroy(struct refresh *refresh);
 void refresh_cancel_all(struct refresh *refresh);
 
 /* Drops all data about PATH and everything below it. When the kernel has forgotten the names, too,
- * REQ (NULL: none) gets ENOENT, the sign of success for a look-up; or ETIMEDOUT if that took longer
- * than a caller may wait, and was cancelled. */
+ * REQ (NULL: none) gets ENOENT, the sign of success for a look-up; ETIMEDOUT if that took longer
+ * than a caller may wait, and was cancelled; or ENOMEM if the kernel refused a name. */
 void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req);
 
+/* The kernel had no memory to forget the name of the node INO, or the time was over before. */
+typedef void refresh_refused_fn(void *arg, uint64_t ino);
+
 /* Makes the kernel forget the name of NODE alone; no data are dropped. False, and nothing happens,
- * when a request waits in its directory, when too many names wait already, or without memory. */
-bool refresh_forget(struct refresh *refresh, const struct node *node);
+ * when a request waits in its directory, when too many names wait already, or without memory.
+ * REFUSED may be called later, never from within this function. */
+bool refresh_forget(struct refresh *refresh, const struct node *node, refresh_refused_fn *refused,
+                    void *arg);
 
 #endif

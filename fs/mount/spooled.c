@@ -112,6 +112,15 @@ void spooled_destroy(struct spooled *spooled)
     free(spooled);
 }
 
+/* The next round repeats it. */
+static void spooled_on_refused(void *arg, uint64_t ino)
+{
+    struct spooled *spooled = arg;
+    LIST_EACH (struct spooled_file, file, &spooled->files, list_node)
+        if (file->ino == ino)
+            file->is_forgotten = false;
+}
+
 /* If the kernel does not forget a name now, the next round repeats it. */
 static void spooled_on_timer(void *arg)
 {
@@ -123,7 +132,7 @@ static void spooled_on_timer(void *arg)
         if (!node)
             spooled_drop(file);
         else if (mount_now_ms(mount) >= file->until_ms && !file->is_forgotten)
-            file->is_forgotten = refresh_forget(mount->refresh, node);
+            file->is_forgotten = refresh_forget(mount->refresh, node, spooled_on_refused, spooled);
     }
     if (!list_is_empty(&spooled->files))
         spooled->timer = loop_add_timer(mount->app->loop, ROUND_MS, spooled_on_timer, spooled);

@@ -114,6 +114,12 @@ def test_it_grows_below_a_listing_of_tables(mount, things):
     reader.close()
 
 
+def test_it_is_released_after_a_kernel_without_memory(mount, things, old_kernel):
+    m = mount(env=BARE | old_kernel(refuses=1))
+    Reader(things.file(m)).close()
+    wait_for_release(m, things)
+
+
 def test_it_is_not_listed_and_opens(mount, things):
     m = mount(env=BARE)
     assert "changes.jsonl" not in os.listdir(things.file(m).parent)
