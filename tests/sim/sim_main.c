@@ -272,13 +272,13 @@ static void sim_main_print_result(void)
     getrusage(RUSAGE_SELF, &used);
     long cpu_ms = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
                   (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
-    printf(
-        "life seed=%llu digest=%s actions=%llu operations=%llu sent=%llu requests=%llu turns=%llu "
-        "virtual_s=%lld cpu_ms=%ld\n",
-        (unsigned long long)sim_settings.seed, digest, (unsigned long long)counts.actions,
-        (unsigned long long)counts.operations, (unsigned long long)books.requests,
-        (unsigned long long)kernel.requests, (unsigned long long)sim_world_turns(),
-        (long long)(sim_now_ms() / 1000), cpu_ms);
+    printf("life seed=%llu digest=%s actions=%llu operations=%llu cold=%llu sent=%llu "
+           "requests=%llu turns=%llu "
+           "virtual_s=%lld cpu_ms=%ld\n",
+           (unsigned long long)sim_settings.seed, digest, (unsigned long long)counts.actions,
+           (unsigned long long)counts.operations, (unsigned long long)counts.cold,
+           (unsigned long long)books.requests, (unsigned long long)kernel.requests,
+           (unsigned long long)sim_world_turns(), (long long)(sim_now_ms() / 1000), cpu_ms);
     fflush(stdout);
 }
 
