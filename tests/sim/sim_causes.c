@@ -323,9 +323,8 @@ static bool sim_causes_may_be_last(size_t i, int64_t reader_from_ms)
     const struct sim_attempt *attempt = &attempts[i];
     int64_t timeout_ms = sim_life_options()->timeout_ms, first_ms = attempt->sent_ms;
     const struct sim_budget *budget = sim_causes_budget(attempt->resource);
-    /* A batch that is refused is read key by key; each key has attempts of its own. */
     if (attempt->is_final)
-        return strcmp(attempt->operation, "BatchGetItem") != 0 || attempt->error != EACCES;
+        return true;
     unsigned tries = sim_causes_count_tries(i, timeout_ms, &first_ms);
     /* A wrong clock is corrected once. Keys of the environment can't be replaced. */
     if (attempt->fault == SIM_FAULT_EXPIRED)

@@ -248,14 +248,12 @@ static bool sim_transport_truncate(struct transfer *transfer)
         sim_transport_set_header(answer, number, sim_copy("x-cut: 1"));
     /* Without its sum a success is not understood; a failure is known by a header or its status. */
     bool is_stated = sim_transport_header(answer, "x-amzn-errortype: ", &number).data;
-    if (sum.data && keeps_sum) {
+    bool is_known = !is_success && (is_stated || answer->status >= 500);
+    if (!is_known || (sum.data && keeps_sum)) {
+        answer->fault = SIM_FAULT_TRUNCATED;
         answer->error = EBADMSG;
-        answer->is_final = false;
-    } else if (is_success || (!is_stated && answer->status < 500)) {
-        answer->error = EBADMSG;
-        answer->is_final = true;
+        answer->is_final = !(sum.data && keeps_sum);
     }
-    answer->fault = SIM_FAULT_TRUNCATED;
     sim_service_note_lost(answer);
     return false;
 }
