@@ -118,6 +118,13 @@ static void hydrate_take_page(void *arg, const struct page *page, const struct e
         hydrate_finish(hydrate, NULL);
 }
 
+/* Whether wanted key I of the slice is the one before it: while an item moves in an index, the
+ * index may have it at both places. The service refuses a request that has a key twice. */
+static bool hydrate_is_repeated(const struct hydrate *hydrate, size_t i)
+{
+    return i > hydrate->from && hydrate_order(&hydrate->wanted[i - 1], &hydrate->wanted[i]) == 0;
+}
+
 /* Reports items that were read again for an earlier listing. */
 static void hydrate_report_known(void *arg)
 {
@@ -128,7 +135,7 @@ static void hydrate_report_known(void *arg)
     for (size_t i = hydrate->from; ok && i < hydrate->to; i++) {
         CLEAN_UP(json_clean_up) struct json_doc doc = {0};
         struct span text = walk_transcript_find(hydrate->source.items, &hydrate->wanted[i].key);
-        if (text.size == 0)
+        if (text.size == 0 || hydrate_is_repeated(hydrate, i))
             continue;
         ok = json_parse(&doc, text, JSON_STRICT, NULL) || error_no_memory(&why);
         if (ok)
@@ -141,13 +148,14 @@ static void hydrate_report_known(void *arg)
 static bool hydrate_start_requests(struct hydrate *hydrate, struct error *err)
 {
     const struct hydrate_from *from = &hydrate->source;
-    size_t count = hydrate->to - hydrate->from;
-    struct key *keys = calloc(count, sizeof *keys);
+    size_t most = hydrate->to - hydrate->from, count = 0;
+    struct key *keys = calloc(most, sizeof *keys);
     hydrate->requests =
-        calloc((count + READ_MAX_KEYS - 1) / READ_MAX_KEYS, sizeof *hydrate->requests);
+        calloc((most + READ_MAX_KEYS - 1) / READ_MAX_KEYS, sizeof *hydrate->requests);
     bool ok = (keys && hydrate->requests) || error_no_memory(err);
-    for (size_t i = 0; ok && i < count; i++)
-        keys[i] = hydrate->wanted[hydrate->from + i].key;
+    for (size_t i = hydrate->from; ok && i < hydrate->to; i++)
+        if (!hydrate_is_repeated(hydrate, i))
+            keys[count++] = hydrate->wanted[i].key;
     for (size_t at = 0; ok && at < count; at += READ_MAX_KEYS) {
         struct hydrate_request *request = &hydrate->requests[hydrate->request_count++];
         size_t size = count - at < READ_MAX_KEYS ? count - at : READ_MAX_KEYS;

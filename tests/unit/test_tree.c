@@ -1320,6 +1320,29 @@ static void check_hydrated(size_t count, unsigned requests, unsigned most_open)
     close_scene();
 }
 
+/* While an item moves in an index, a page may have it at both places. */
+static void test_an_item_at_two_places_of_an_index_is_read_once(void)
+{
+#define AT(place)                                                                                  \
+    "{\"pk\":{\"S\":\"P\"},\"sk\":{\"S\":\"a\"},\"x\":{\"S\":\"1\"},\"y\":{\"S\":\"" place "\"}}"
+    static const struct fake_item items[] = {
+        {"prod-T", "I", AT("1")}, {"prod-T", "I", AT("2")}, {"prod-T", NULL, AT("2")}, {0}};
+    open_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"P\",\"sk\":\"{b}\"}},"
+               "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"y\",\"projects\":\"keys\"}},"
+               "\"paths\":{\"{x}/\":{\"index\":\"I\"}}",
+               items);
+    CLEAN_UP(told_clean_up) struct told told = {.full = true};
+    CHECK(scene_list(&scene, "/prod/t/1", &told));
+    CHECK_TEXT(told.err.text, "");
+    CHECK_INT(scene.fake.keys, 1);
+    size_t lines = 0;
+    for (size_t i = 0; i < told.bytes.size; i++)
+        lines += told.bytes.data[i] == '\n';
+    CHECK_INT(lines, 1);
+    close_scene();
+#undef AT
+}
+
 /* Of six that the index tells of two have gone, among them the newest. */
 static void check_newest(const char *pattern, const char *want, enum error_kind kind)
 {
@@ -1793,6 +1816,8 @@ static void test_a_place_that_is_billed_read_and_explained_has_one_plan(void)
 static const struct check_test tests[] = {
     {"listings_that_the_cache_lets_go_of_leave_nothing",
      test_listings_that_the_cache_lets_go_of_leave_nothing},
+    {"an_item_at_two_places_of_an_index_is_read_once",
+     test_an_item_at_two_places_of_an_index_is_read_once},
     {"an_index_that_does_not_hold_all_is_hydrated",
      test_an_index_that_does_not_hold_all_is_hydrated},
     {"a_key_takes_one_question", test_a_key_takes_one_question},
