@@ -34,7 +34,12 @@ int ddbfs_main(int argc, char **argv);
 int sim_real_prctl(int option, ...) SIM_REAL(prctl);
 int sim_real_poll(struct pollfd *fds, nfds_t count, int timeout_ms) SIM_REAL(poll);
 
-enum { SIM_MOST_LEFT_OUT = 4096, SIM_MOST_WORDS = 64, SIM_DEFAULT_ACTIONS = 60 };
+enum {
+    SIM_MOST_LEFT_OUT = 4096,
+    SIM_MOST_WORDS = 64,
+    SIM_FEW_ACTIONS = 60,
+    SIM_MANY_ACTIONS = 600
+};
 
 /* Of real time, for one life: a sanitized program on a busy machine must not reach it. */
 enum { SIM_DEFAULT_WATCH_S = 120 };
@@ -372,6 +377,16 @@ static void sim_main_leave_out(struct sim_command *command, const char *list)
     sim_settings.left_out = command->left_out;
 }
 
+/* Most lives are short, because a short one is easier to understand; some find what takes time. */
+static unsigned sim_main_draw_actions(void)
+{
+    struct sim_dice dice = sim_dice_for("length", 0);
+    uint32_t kind = sim_dice_below(&dice, 30);
+    return kind == 0  ? SIM_MANY_ACTIONS
+           : kind < 5 ? (unsigned)sim_dice_between(&dice, 1, 4 * SIM_FEW_ACTIONS)
+                      : SIM_FEW_ACTIONS;
+}
+
 static void sim_main_parse(struct sim_command *command, int argc, char **argv)
 {
     static const struct option options[] = {
@@ -383,7 +398,6 @@ static void sim_main_parse(struct sim_command *command, int argc, char **argv)
         {0},
     };
     int option;
-    sim_settings.actions = SIM_DEFAULT_ACTIONS;
     command->watch_s = SIM_DEFAULT_WATCH_S;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
         if (option == 's')
@@ -398,6 +412,8 @@ static void sim_main_parse(struct sim_command *command, int argc, char **argv)
             sim_settings.tells = true;
         else
             exit(2);
+    if (sim_settings.actions == 0)
+        sim_settings.actions = sim_main_draw_actions();
     optind = 1; /* the program parses its own words */
 }
 
