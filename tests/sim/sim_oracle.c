@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "tests/sim/sim_causes.h"
+#include "tests/sim/sim_facts.h"
 #include "tests/sim/sim_life.h"
 #include "tests/sim/sim_paths.h"
 #include "tests/sim/sim_sight.h"
@@ -241,6 +242,9 @@ static char *judge_file(const char *path, const struct sim_node *node, const cha
             return judge_json(bytes, size);
         return node->companion == SIM_COMPANION_NONE ? sim_copy("a directory was read") : NULL;
     case SIM_NODE_FACT:
+        return sim_life_options()->is_snapshot || sim_life_options()->is_replay
+                   ? NULL
+                   : sim_fact_judge(node->table->table, strrchr(path, '/') + 1, bytes, size);
     case SIM_NODE_README:
     case SIM_NODE_UNKNOWN:
     case SIM_NODE_CONTROL:

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/sim/sim_facts.h"
 #include "tests/sim/sim_life.h"
 #include "tests/sim/sim_model.h"
 #include "tests/sim/sim_world.h"
@@ -209,8 +210,23 @@ static bool draw_structure(struct path_draw *draw)
     return is_structure;
 }
 
+/* What the service states about a table (docs/semantics.md, "Facts and partition keys"). */
+static bool draw_fact(struct path_draw *draw)
+{
+    unsigned count = 0;
+    while (sim_fact_names[count])
+        count++;
+    if (sim_life_options()->is_snapshot || sim_life_options()->is_replay || !draw_table(draw) ||
+        !draw->table->is_generic)
+        return false;
+    sim_text_printf(&draw->path, "/%s", sim_fact_names[sim_dice_below(draw->dice, count)]);
+    return true;
+}
+
 static bool draw_companion(struct path_draw *draw)
 {
+    if (chance(draw, 60))
+        return draw_fact(draw);
     static const char *const of_items[] = {"@typed", "@info", "@", "@typed", "@info", "@/"};
     static const char *const of_listings[] = {"@jsonl", "@count", "@info",    "@jsonl",
                                               "@count", "@csv",   "@summary", "@sqlite"};
