@@ -60,6 +60,8 @@ struct sim_bill *sim_books_charge(const struct sim_outcome *outcome, uint64_t se
     memcpy(bill->charges, outcome->charges, size);
     all_books.requests++;
     all_books.half_units += bill->half_units;
+    if (bill->half_units > all_books.half_units_most)
+        all_books.half_units_most = bill->half_units;
     all_books.search_bytes += search_bytes;
     for (size_t i = 0; i < bill->charge_count; i++) {
         struct sim_books *books =

@@ -246,5 +246,7 @@ void sim_attributes_free(struct sim_attribute *attributes, size_t count);
 void sim_history_draw(void);
 /* One random write by one of the writers: put, change, delete, move in an index. */
 void sim_history_write_one(struct sim_dice *dice);
+/* A write of ITEM: a change, a move in an index, a deletion, or a new item of that key. */
+void sim_history_write_item(struct sim_dice *dice, struct sim_item *item);
 
 #endif

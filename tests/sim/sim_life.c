@@ -31,9 +31,9 @@ static void life_draw_limits(struct sim_life_options *out)
         out->timeout_ms = CHOOSE("--timeout", 500, 1000, 2000, 5000, 30000);
     if (life_has("--cache-size", 300))
         out->cache_bytes = (uint64_t)CHOOSE("--cache-size", 1, 1, 1, 2, 8, 1024) << 20;
-    if (life_has("--max-rcu", 80))
-        out->max_rcu = (double)CHOOSE("--max-rcu", 1, 5, 20, 100, 1000);
-    if (life_has("--max-rcu-per-process", 80))
+    if (life_has("--max-rcu", 120))
+        out->max_rcu = (double)CHOOSE("--max-rcu", 1, 2, 3, 8, 30, 1000);
+    if (life_has("--max-rcu-per-process", 120))
         out->max_rcu_per_process = (double)CHOOSE("--max-rcu-per-process", 1, 3, 10, 50, 500);
     if (life_has("--stale-if-error", 200))
         out->stale_ms = 1000 * CHOOSE("--stale-if-error", 1, 5, 30, 300, 3600);
@@ -234,7 +234,7 @@ static const unsigned life_weights[SIM_ACT_KINDS] = {
     [SIM_ACT_GREP] = 40,      [SIM_ACT_FIND] = 20,    [SIM_ACT_HEAD] = 40,
     [SIM_ACT_STAT] = 80,      [SIM_ACT_HOLD] = 40,    [SIM_ACT_LINK] = 20,
     [SIM_ACT_COMPANION] = 80, [SIM_ACT_PROBE] = 20,   [SIM_ACT_CONTROL] = 10,
-    [SIM_ACT_WRITE] = 120,    [SIM_ACT_REFRESH] = 20, [SIM_ACT_TWO_READERS] = 30,
+    [SIM_ACT_WRITE] = 120,    [SIM_ACT_REFRESH] = 60, [SIM_ACT_TWO_READERS] = 30,
     [SIM_ACT_SIGNAL] = 50,    [SIM_ACT_STORM] = 20,   [SIM_ACT_SHRINK] = 20,
     [SIM_ACT_RELOAD] = 4,     [SIM_ACT_TOUCH] = 10,   [SIM_ACT_TAIL] = 12,
     [SIM_ACT_UNMOUNT] = 0,
@@ -250,6 +250,11 @@ static void life_draw_weights(unsigned *weights)
         weights[i] = life_weights[i] * factors[sim_dice_below(&dice, COUNT(factors))];
     }
     weights[SIM_ACT_CAT] += 20;
+    if (sim_life_options()->max_rcu > 0 || sim_life_options()->max_rcu_per_process > 0) {
+        weights[SIM_ACT_GREP] += 400; /* programs that reach a limit */
+        weights[SIM_ACT_STORM] += 100;
+        weights[SIM_ACT_REFRESH] += 100;
+    }
 }
 
 static enum sim_action_kind life_draw_kind(struct sim_dice *dice, const unsigned *weights)

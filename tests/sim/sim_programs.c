@@ -14,6 +14,7 @@
 #include "tests/sim/sim_end.h"
 #include "tests/sim/sim_fiber.h"
 #include "tests/sim/sim_history.h"
+#include "tests/sim/sim_sight.h"
 #include "tests/sim/sim_text.h"
 #include "tests/sim/sim_world.h"
 
@@ -126,6 +127,23 @@ static ssize_t program_read(struct sim_actor *actor, const char *path, int fd,
     return program_end(&call, got) ? got : -1;
 }
 
+/* A writer changes an item that PATH shows, or may show. */
+static void program_write_near(struct sim_actor *actor, const char *path)
+{
+    struct sim_node node;
+    struct sim_items items = {0};
+    if (sim_life_is_frozen())
+        return;
+    sim_model_resolve(sim_model_now(), path, &node);
+    if (node.kind == SIM_NODE_LISTING || node.kind == SIM_NODE_ENTRY || node.kind == SIM_NODE_ITEM)
+        items = sim_node_items(&node);
+    if (items.count > 0)
+        sim_history_write_item(&actor->dice,
+                               items.items[sim_dice_below(&actor->dice, (uint32_t)items.count)]);
+    sim_free(items.items);
+    sim_node_clean_up(&node);
+}
+
 /* Reads the rest of FD; false: it failed, or is too large. */
 static bool program_read_rest(struct sim_actor *actor, const char *path, int fd,
                               struct sim_text *bytes)
@@ -165,6 +183,8 @@ static bool program_cat(struct sim_actor *actor, const char *path, int64_t pause
         return false;
     if (pause_ms > 0 && sim_dice_chance(&actor->dice, 700))
         program_read(actor, path, fd, bytes, 1 + sim_dice_below(&actor->dice, 300));
+    if (pause_ms > 0 && sim_dice_chance(&actor->dice, 500))
+        program_write_near(actor, path);
     if (pause_ms > 0)
         sim_fiber_sleep_ms(pause_ms);
     is_whole = program_read_rest(actor, path, fd, bytes);
@@ -442,6 +462,7 @@ bool sim_program_refresh(struct sim_actor *actor, const char *path)
     else if (result >= 0 || ((result == -ENODATA || result == -EINVAL) && !program_may_lack(actor)))
         sim_defect("refresh", "refresh of %s: %s", path, strerror(-result));
     else if (result != -ENODATA && result != -EINVAL &&
+             !sim_causes_any(from_ms, sim_now_ms()) && /* the kernel may refuse to forget */
              !(result == -EINTR && sim_actor_is_killed(actor)) &&
              !(result == -ETIMEDOUT &&
                sim_now_ms() - from_ms >= 3 * sim_life_options()->timeout_ms))
@@ -449,9 +470,32 @@ bool sim_program_refresh(struct sim_actor *actor, const char *path)
     return is_done;
 }
 
-static void program_refresh(struct sim_actor *actor, const char *path)
+/* The directory above PATH. */
+static void program_leave(char *path)
 {
-    sim_program_refresh(actor, path);
+    char *last = strrchr(path, '/');
+    last[last == path] = '\0';
+}
+
+/* Reads a path and perhaps what is above it, changes an item that it shows, and reads again: at
+ * once, or after a refresh, or when the results are old. */
+static void program_edit(struct sim_actor *actor, const char *path)
+{
+    static const int64_t pauses_ms[] = {0, 0, 100, 1500, 3000, 11000, 61000};
+    char above[SIM_PATH_ROOM];
+    snprintf(above, sizeof above, "%s", path);
+    program_leave(above);
+    for (unsigned rounds = 1 + sim_dice_below(&actor->dice, 4); rounds; rounds--) {
+        const char *each = sim_dice_chance(&actor->dice, 400) ? above : path;
+        sim_program_look(actor, each);
+        program_write_near(actor, path);
+        sim_fiber_sleep_ms(pauses_ms[sim_dice_below(&actor->dice, 7)]);
+        if (sim_dice_chance(&actor->dice, 500))
+            sim_program_refresh(actor, sim_dice_chance(&actor->dice, 300) ? above : path);
+        sim_program_look(actor, path);
+        if (sim_dice_chance(&actor->dice, 300))
+            sim_program_look(actor, above);
+    }
 }
 
 /* The position of COOKIE in NAMES: entries behind it were read after it. */
@@ -558,9 +602,16 @@ static void program_storm(struct sim_actor *actor, const char *path)
 
 static void program_write(struct sim_actor *actor)
 {
+    char path[SIM_PATH_ROOM];
     unsigned count = 1 + sim_dice_below(&actor->dice, 8);
     while (count-- > 0 && !sim_life_is_frozen()) {
-        sim_history_write_one(&actor->dice);
+        if (sim_dice_chance(&actor->dice, 500)) {
+            sim_actor_draw_path(
+                actor, sim_dice_chance(&actor->dice, 600) ? SIM_PATH_ITEM : SIM_PATH_LISTING, path);
+            program_write_near(actor, path);
+        } else {
+            sim_history_write_one(&actor->dice);
+        }
         if (sim_dice_chance(&actor->dice, 500))
             sim_fiber_sleep_ms(sim_dice_between(&actor->dice, 1, 200));
     }
@@ -756,7 +807,7 @@ static sim_program_fn *const program_of[SIM_ACT_KINDS] = {
     [SIM_ACT_LINK] = program_follow_links,
     [SIM_ACT_PROBE] = sim_program_look,
     [SIM_ACT_CONTROL] = sim_program_look,
-    [SIM_ACT_REFRESH] = program_refresh,
+    [SIM_ACT_REFRESH] = program_edit,
     [SIM_ACT_TWO_READERS] = program_two_readers,
     [SIM_ACT_SIGNAL] = program_impatient,
     [SIM_ACT_STORM] = program_storm,

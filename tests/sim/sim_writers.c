@@ -887,6 +887,21 @@ void sim_history_write_one(struct sim_dice *dice)
     }
 }
 
+void sim_history_write_item(struct sim_dice *dice, struct sim_item *item)
+{
+    unsigned at = 0, what = sim_dice_below(dice, 1000);
+    while (at < sim_writer_count && sim_writers[at].table != item->table)
+        at++;
+    if (at == sim_writer_count)
+        return;
+    if (what < 650)
+        sim_writer_tell("changes", sim_writer_change(&sim_writers[at], dice, item));
+    else if (what < 820 || item->newest->is_deleted)
+        sim_writer_tell("moves", sim_writer_move(&sim_writers[at], dice, item));
+    else
+        sim_writer_tell("deletes", sim_writer_delete(item, false));
+}
+
 static enum sim_type sim_draw_key_type(struct sim_dice *dice)
 {
     unsigned which = sim_dice_below(dice, 10);
