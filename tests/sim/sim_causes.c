@@ -390,7 +390,8 @@ bool sim_causes_explain(int error, int64_t from_ms, int64_t until_ms, int64_t re
     case EINTR:
         return sim_causes_struck(SIM_FAULT_INTERRUPT, since_ms, until_ms);
     case ENOMEM:
-        return sim_causes_struck(SIM_FAULT_MEMORY, since_ms, until_ms);
+        return sim_causes_struck(SIM_FAULT_MEMORY, since_ms, until_ms) ||
+               sim_causes_struck(SIM_FAULT_NOTIFY, since_ms, until_ms); /* the kernel's memory */
     case ENOSPC:
         return sim_causes_struck(SIM_FAULT_SPOOL, since_ms, until_ms);
     case EDQUOT:
