@@ -54,7 +54,7 @@ THIRD_PARTY = {
                "tests/sim/sim_service.c"},
     "cjson/": {"core/aws/document.c", "tests/bench/json_bench.c"},
     "sqlite3": {"core/base/database.c", "core/base/database_files.c", "core/sql/sql_connection.c", "core/sql/sql_module.c",
-                "tests/worlds/world_reference.c"},
+                "tests/worlds/world_reference.c", "tests/worlds/test_past_worlds.c"},
 }
 
 

@@ -64,8 +64,8 @@ static bool bench_open(struct bench *bench, uint64_t seed)
 {
     struct error err = {0};
     struct world_text map = {0};
-    world_make(&bench->world, seed);
-    world_write_map(&bench->world, &map);
+    world_make(&bench->world, seed, false);
+    world_write_map(&bench->world, false, &map);
     bench->map = map_parse("map.json", span_of(map.bytes, map.size), NULL, &err);
     if (getenv("DDBFS_WORLDS_SHOW"))
         printf("# %s\n", map.bytes);

@@ -429,10 +429,10 @@ static void world_add_index_attributes(struct world *world, const struct world_t
             const struct world_format *format = item->kind >= 0 && key->formats[item->kind].count
                                                     ? &key->formats[item->kind]
                                                     : NULL;
-            struct world_value value = format && !world_once_in(dice, 12)
+            struct world_value value = format && (world->is_tidy || !world_once_in(dice, 12))
                                            ? world_expand(dice, format, key->type, parts)
                                            : world_random_key(dice, key->type);
-            if (world_once_in(dice, 60)) /* not in the index */
+            if (!world->is_tidy && world_once_in(dice, 60)) /* not in the index */
                 value = WORLD_PICK(dice, world_documents);
             if ((value.type == 'J' || value.text[0]) && (format || !world_once_in(dice, 2)))
                 world_set(item, key->attribute, &value);
@@ -466,7 +466,7 @@ static bool world_make_item(struct world *world, struct world_table *table)
     for (unsigned i = 0; i < sizeof more / sizeof more[0]; i++) {
         const struct world_key *key = world_find_key(table, more[i]);
         struct world_value value = world_random_value(dice);
-        if (key && value.type != key->type)
+        if (key && (world->is_tidy || value.type != key->type))
             continue;
         if (world_once_in(dice, 4) && !world_find(item, more[i]))
             world_set(item, more[i], &value);
@@ -603,12 +603,108 @@ static void world_make_table(struct world *world, unsigned number)
     }
 }
 
-void world_make(struct world *world, uint64_t seed)
+void world_make(struct world *world, uint64_t seed, bool tidy)
 {
-    *world = (struct world){.seed = seed, .dice = {seed}};
+    *world = (struct world){.seed = seed, .is_tidy = tidy, .dice = {seed}};
     world->table_count = 1 + world_draw(&world->dice, WORLD_TABLES);
     for (unsigned i = 0; i < world->table_count; i++)
         world_make_table(world, i);
+}
+
+/* The past. */
+
+static void world_change_item(struct world *world, const struct world_table *table,
+                              struct world_item *item)
+{
+    unsigned at = world_draw(&world->dice, item->count);
+    const struct world_attribute *attribute = &item->attributes[at];
+    if (world_find_key(table, attribute->name))
+        return;
+    if (world_once_in(&world->dice, 4)) {
+        memmove(&item->attributes[at], &item->attributes[at + 1],
+                (item->count - at - 1) * sizeof item->attributes[0]);
+        item->count--;
+        return;
+    }
+    item->attributes[at].value = world_random_value(&world->dice);
+}
+
+void world_age(struct world *world)
+{
+    for (unsigned i = 0; i < world->table_count; i++) {
+        struct world_table *table = &world->tables[i];
+        for (unsigned k = table->item_count; k-- > 0;) {
+            if (world_once_in(&world->dice, 6)) {
+                memmove(&table->items[k], &table->items[k + 1],
+                        (table->item_count - k - 1) * sizeof table->items[0]);
+                table->item_count--;
+            } else if (world_once_in(&world->dice, 3)) {
+                world_change_item(world, table, &table->items[k]);
+            }
+        }
+        for (unsigned tries = 0; tries < 30 && table->item_count < WORLD_ITEMS; tries++)
+            world_make_item(world, table);
+    }
+}
+
+const struct world_item *world_find_item(const struct world_table *table,
+                                         const struct world_item *like)
+{
+    for (unsigned i = 0; i < table->item_count; i++) {
+        bool same = true;
+        for (unsigned k = 0; k < table->key_count; k++)
+            same = same && world_equal(world_find(like, table->keys[k].attribute),
+                                       world_find(&table->items[i], table->keys[k].attribute));
+        if (same)
+            return &table->items[i];
+    }
+    return NULL;
+}
+
+void world_take_apart(const struct world_table *table, const struct world_item *item,
+                      struct world_parts *out)
+{
+    *out = (struct world_parts){0};
+    if (item->kind >= 0)
+        world_is_kind(table, item, item->kind, out);
+}
+
+static int world_order_values(const struct world_value *a, const struct world_value *b)
+{
+    if (a->type != 'N')
+        return strcmp(a->text, b->text);
+    long double x = strtold(a->text, NULL), y = strtold(b->text, NULL);
+    return (x > y) - (x < y);
+}
+
+unsigned world_find_listed(const struct world_table *table, const struct world_index *index,
+                           const struct world_item *item, const struct world_item *out[WORLD_ITEMS])
+{
+    unsigned count = 0;
+    const struct world_key *keys = index ? index->keys : table->keys;
+    unsigned partitions = index ? index->partition_count : 1;
+    unsigned key_count = index ? index->key_count : table->key_count;
+    for (unsigned i = 0; i < table->item_count; i++) {
+        const struct world_item *each = &table->items[i];
+        bool is_in = each->kind == item->kind && (!index || world_is_in(each, index));
+        for (unsigned k = 0; is_in && k < partitions; k++)
+            is_in = world_equal(world_find(each, keys[k].attribute),
+                                world_find(item, keys[k].attribute));
+        if (!is_in)
+            continue;
+        unsigned at = count++;
+        for (; at > 0; at--) {
+            int order = 0;
+            for (unsigned k = partitions; !order && k < key_count; k++)
+                order = world_order_values(world_find(out[at - 1], keys[k].attribute),
+                                           world_find(each, keys[k].attribute));
+            if (order <= 0)
+                break;
+            out[at] = out[at - 1];
+        }
+        out[at] = each;
+    }
+    return count;
 }
 
 /* Columns. */

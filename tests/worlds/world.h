@@ -107,13 +107,17 @@ struct world_table {
 
 struct world {
     uint64_t seed;
+    bool is_tidy; /* every key attribute fits its format */
     struct world_dice dice;
     struct world_table tables[WORLD_TABLES];
     unsigned table_count;
 };
 
-/* The world of SEED. */
-void world_make(struct world *world, uint64_t seed);
+/* The world of SEED. TIDY: each attribute of an index fits the format of its kind, if there is one,
+ * and its type. */
+void world_make(struct world *world, uint64_t seed, bool tidy);
+/* Some items change, some are deleted, some are new. The keys of the table never change. */
+void world_age(struct world *world);
 
 /* A text that grows; owned. */
 struct world_text {
@@ -126,8 +130,24 @@ void world_add(struct world_text *text, const char *format, ...)
 void world_add_string(struct world_text *text, const char *string); /* as JSON, with quotes */
 void world_text_free(struct world_text *text);
 
-/* The map of WORLD as JSON. */
-void world_write_map(const struct world *world, struct world_text *out);
+/* The map of WORLD as JSON; WITH_PATHS: with paths to items (/e/TABLE/kN/PARTS), to the partitions
+ * of kinds (lN/) and of indexes (xIkN/). */
+void world_write_map(const struct world *world, bool with_paths, struct world_text *out);
+/* Appends the path behind the table that shows ITEM, or (LISTS) the listing of its partition;
+ * INDEX: in that index. Each byte is escaped. False if the map has no such path. */
+bool world_write_path(const struct world_table *table, const struct world_index *index,
+                      const struct world_item *item, bool lists, struct world_text *out);
+/* The items that the listing with ITEM has, in their order; with ITEM itself only if it is there.
+ */
+unsigned world_find_listed(const struct world_table *table, const struct world_index *index,
+                           const struct world_item *item,
+                           const struct world_item *out[WORLD_ITEMS]);
+/* The item with the key of LIKE; NULL: none. */
+const struct world_item *world_find_item(const struct world_table *table,
+                                         const struct world_item *like);
+/* The parts of the table's key. */
+void world_take_apart(const struct world_table *table, const struct world_item *item,
+                      struct world_parts *out);
 /* ITEM as typed JSON; with INDEX, what that index has of it. */
 void world_write_typed(const struct world_table *table, const struct world_item *item,
                        const struct world_index *index, struct world_text *out);

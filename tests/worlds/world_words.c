@@ -233,7 +233,115 @@ static void world_write_types(const struct world_table *table, struct world_text
     world_add(out, "}");
 }
 
-static void world_write_table(const struct world_table *table, struct world_text *out)
+/* Paths. */
+
+/* The names of the parts of FORMAT that NAMES lacks. */
+static void world_add_names(const struct world_format *format, char names[][WORLD_NAME],
+                            unsigned *count)
+{
+    for (unsigned i = 0; i < format->count; i++) {
+        bool known = !format->pieces[i].is_part;
+        for (unsigned k = 0; k < *count; k++)
+            known = known || strcmp(names[k], format->pieces[i].name) == 0;
+        if (!known)
+            memcpy(names[(*count)++], format->pieces[i].name, WORLD_NAME);
+    }
+}
+
+static const struct world_format *world_format_of(const struct world_table *table,
+                                                  const struct world_key *key, unsigned kind)
+{
+    for (unsigned i = 0; i < table->key_count; i++)
+        if (strcmp(table->keys[i].attribute, key->attribute) == 0)
+            return &table->keys[i].formats[kind];
+    return &key->formats[kind];
+}
+
+/* The parts that a path of the kind has. False if the map has no such path. */
+static bool world_path_names(const struct world_table *table, const struct world_index *index,
+                             unsigned kind, bool lists, char names[][WORLD_NAME], unsigned *count)
+{
+    *count = 0;
+    if (!index) {
+        for (unsigned i = 0; i < (lists ? 1 : table->key_count); i++)
+            world_add_names(&table->keys[i].formats[kind], names, count);
+        return !lists || table->key_count > 1;
+    }
+    for (unsigned i = 0; i < index->key_count; i++)
+        if (!world_format_of(table, &index->keys[i], kind)->count)
+            return false;
+    for (unsigned i = 0; i < index->partition_count; i++)
+        world_add_names(world_format_of(table, &index->keys[i], kind), names, count);
+    return lists;
+}
+
+static void world_write_step(const struct world_table *table, const struct world_index *index,
+                             unsigned kind, bool lists, struct world_text *out)
+{
+    if (index)
+        world_add(out, "x%uk%u", (unsigned)(index - table->indexes), kind);
+    else
+        world_add(out, "%c%u", lists ? 'l' : 'k', kind);
+}
+
+static void world_write_pattern(const struct world_table *table, const struct world_index *index,
+                                unsigned kind, bool lists, bool *any, struct world_text *out)
+{
+    char names[WORLD_COLUMNS][WORLD_NAME];
+    unsigned count;
+    if (!world_path_names(table, index, kind, lists, names, &count))
+        return;
+    world_add(out, *any ? ",\"" : "\"");
+    *any = true;
+    world_write_step(table, index, kind, lists, out);
+    for (unsigned i = 0; i < count; i++)
+        world_add(out, "/{%s}", names[i]);
+    world_add(out, lists ? "/\":{\"list\":\"k%u\"" : "\":{\"record\":\"k%u\"", kind);
+    if (index)
+        world_add(out, ",\"index\":\"%s\"", index->name);
+    world_add(out, "}");
+}
+
+static void world_write_paths(const struct world_table *table, struct world_text *out)
+{
+    bool any = false;
+    world_add(out, ",\"paths\":{");
+    for (unsigned kind = 0; kind < table->kind_count; kind++) {
+        world_write_pattern(table, NULL, kind, false, &any, out);
+        world_write_pattern(table, NULL, kind, true, &any, out);
+        for (unsigned i = 0; i < table->index_count; i++)
+            world_write_pattern(table, &table->indexes[i], kind, true, &any, out);
+    }
+    world_add(out, "}");
+}
+
+bool world_write_path(const struct world_table *table, const struct world_index *index,
+                      const struct world_item *item, bool lists, struct world_text *out)
+{
+    char names[WORLD_COLUMNS][WORLD_NAME];
+    unsigned count;
+    struct world_parts parts;
+    if (item->kind < 0 || (index && !world_is_in(item, index)) ||
+        !world_path_names(table, index, (unsigned)item->kind, lists, names, &count))
+        return false;
+    world_take_apart(table, item, &parts);
+    for (unsigned i = 0; index && i < index->partition_count; i++)
+        if (!index->keys[i].of_table &&
+            !world_match(&index->keys[i].formats[item->kind],
+                         world_find(item, index->keys[i].attribute), &parts))
+            return false;
+    world_write_step(table, index, (unsigned)item->kind, lists, out);
+    for (unsigned i = 0; i < count; i++) {
+        const struct world_value *value = world_find_part(&parts, names[i]);
+        world_add(out, value->text[0] ? "/" : "/%%");
+        for (const char *at = value->text; *at; at++)
+            world_add(out, "%%%02X", (unsigned char)*at);
+    }
+    return true;
+}
+
+static void world_write_table(const struct world_table *table, bool with_paths,
+                              struct world_text *out)
 {
     world_add(out, "\"%s\":{\"table\":\"%s\"", table->name, table->service + strlen("e-"));
     world_write_types(table, out);
@@ -256,15 +364,19 @@ static void world_write_table(const struct world_table *table, struct world_text
         }
         world_add(out, "}");
     }
-    world_add(out, ",\"paths\":{}}");
+    if (with_paths)
+        world_write_paths(table, out);
+    else
+        world_add(out, ",\"paths\":{}");
+    world_add(out, "}");
 }
 
-void world_write_map(const struct world *world, struct world_text *out)
+void world_write_map(const struct world *world, bool with_paths, struct world_text *out)
 {
     world_add(out, "{\"environments\":{\"e\":{\"prefix\":\"e-\"}},\"tables\":{");
     for (unsigned i = 0; i < world->table_count; i++) {
         world_add(out, i ? "," : "");
-        world_write_table(&world->tables[i], out);
+        world_write_table(&world->tables[i], with_paths, out);
     }
     world_add(out, "}}");
 }
