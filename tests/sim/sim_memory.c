@@ -37,6 +37,8 @@ int sim_memory_asprintf(char **out, const char *format, ...) SIM_WRAP(asprintf)
 
 ssize_t sim_real_getdelim(char **line, size_t *room, int end, FILE *file) SIM_REAL(__getdelim);
 ssize_t sim_memory_getdelim(char **line, size_t *room, int end, FILE *file) SIM_WRAP(__getdelim);
+/* Without optimization it is not inlined as __getdelim. */
+ssize_t sim_memory_getline(char **line, size_t *room, FILE *file) SIM_WRAP(getline);
 
 static struct {
     int64_t count; /* of the program's blocks */
@@ -154,6 +156,11 @@ ssize_t sim_memory_getdelim(char **line, size_t *room, int end, FILE *file)
     ssize_t size = sim_real_getdelim(line, room, end, file);
     sim_memory.count += was_empty && *line;
     return size;
+}
+
+ssize_t sim_memory_getline(char **line, size_t *room, FILE *file)
+{
+    return sim_memory_getdelim(line, room, '\n', file);
 }
 
 /* The simulator's. */
