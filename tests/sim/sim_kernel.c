@@ -126,6 +126,11 @@ void sim_kernel_device_close(void)
     sim_device_abort(-ENOTCONN);
 }
 
+bool sim_kernel_knows_epochs(void)
+{
+    return sim_connection.knows_epochs;
+}
+
 bool sim_kernel_is_live(void)
 {
     return sim_connection.is_connected && sim_connection.is_initialized;

@@ -46,6 +46,7 @@ void sim_kernel_configure(const struct sim_mounting *mounting);
 void sim_kernel_mount(void);
 /* Another process unmounts: the device returns ENODEV from now on. */
 void sim_kernel_unmount(void);
+bool sim_kernel_knows_epochs(void);
 bool sim_kernel_is_live(void); /* FUSE_INIT has its reply, and it is mounted */
 
 /* System calls on the mount; PATH begins with "/", which is the mountpoint. Each runs on a fiber,

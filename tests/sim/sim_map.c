@@ -818,8 +818,10 @@ static const struct sim_attribute *draw_attribute(struct sim_draft *draft, enum 
         return NULL;
     for (size_t i = 0; i < item->newest->attribute_count; i++) {
         const struct sim_attribute *each = &item->newest->attributes[i];
-        if (each->value.type == type && !sim_kind_format(&table->kinds[0], each->name) &&
-            chance(draft, 400))
+        bool is_key = false;
+        for (unsigned k = 0; k < table->kind_count; k++)
+            is_key = is_key || sim_kind_format(&table->kinds[k], each->name);
+        if (each->value.type == type && !is_key && chance(draft, 400))
             return each;
     }
     return NULL;

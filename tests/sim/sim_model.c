@@ -179,7 +179,8 @@ int sim_kind_of(const struct sim_model_table *table, const struct sim_version *v
     size_t most = 0;
     for (unsigned k = 0; k < table->kind_count; k++) {
         struct sim_bindings parts = {0};
-        if (!(wanted & 1u << k) || !match_key(&table->kinds[k], &table->table->key, version, &parts))
+        if (!(wanted & 1u << k) ||
+            !match_key(&table->kinds[k], &table->table->key, version, &parts))
             continue;
         size_t text = fixed_text(&table->kinds[k], &table->table->key);
         if (best < 0 || text > most) {
@@ -304,9 +305,8 @@ enum sim_fit sim_pattern_takes_apart(const struct sim_model_table *table,
     const struct sim_key_schema *key = &table->table->indexes[pattern->index].key;
     struct sim_bindings own = {0}, before = *parts;
     if (!has_key(kind, key, version))
-        return SIM_FIT_NO;
-    if (match_key(kind, &table->table->key, version, &own) &&
-        match_key(kind, key, version, &own))
+        return SIM_FIT_OUTSIDE;
+    if (match_key(kind, &table->table->key, version, &own) && match_key(kind, key, version, &own))
         return match_key(kind, key, version, parts) ? SIM_FIT_YES : SIM_FIT_NO;
     *parts = before;
     return SIM_FIT_MAYBE;
@@ -320,7 +320,7 @@ enum sim_fit sim_pattern_admits(const struct sim_model_table *table,
     enum sim_fit fit = sim_pattern_takes_apart(table, pattern, kinds, path, version, parts);
     if (fit == SIM_FIT_NO || !meets_filter(pattern, version))
         return SIM_FIT_NO;
-    if (fit == SIM_FIT_MAYBE)
+    if (fit != SIM_FIT_YES)
         return fit;
     return meets_where(table, pattern, version, parts) ? SIM_FIT_YES : SIM_FIT_NO;
 }

@@ -39,7 +39,7 @@ struct sim_piece {
     bool is_part;
     bool is_open;  /* {x*}: may hold the separator */
     bool is_bytes; /* the whole of a number or a binary key: likewise */
-    char *text;   /* the text itself, or the part's name; owned */
+    char *text;    /* the text itself, or the part's name; owned */
 };
 
 struct sim_key_format {
@@ -159,14 +159,18 @@ const struct sim_model *sim_model_now(void);
 /* Whether VERSION counts for PATTERN in a path with the values PATH. */
 enum sim_fit {
     SIM_FIT_NO,
-    /* It has the index's key, but in another format than its kind, or with other values of the parts
-     * than the table's key has: no document says whether it is listed. */
+    /* It is not in the index. A lookup by its key finds it all the same: "by all conditions of the
+     * path, as for a lookup, and by the presence of the index's key" decides a listing alone (ADR
+     * 66). */
+    SIM_FIT_OUTSIDE,
+    /* It has the index's key, but in another format than its kind, or with other values of the
+     * parts than the table's key has: no document says whether it is listed. */
     SIM_FIT_MAYBE,
     SIM_FIT_YES,
 };
 
-/* PARTS gets PATH, the parts of VERSION's keys and, with an index, of the index's keys. KINDS further
- * selects. Deleted versions count nowhere. */
+/* PARTS gets PATH, the parts of VERSION's keys and, with an index, of the index's keys. KINDS
+ * further selects. Deleted versions count nowhere. */
 enum sim_fit sim_pattern_admits(const struct sim_model_table *table,
                                 const struct sim_pattern *pattern, unsigned kinds,
                                 const struct sim_bindings *path, const struct sim_version *version,
@@ -234,8 +238,8 @@ void sim_node_clean_up(struct sim_node *node);
  * of items. False: the model does not know the exact name. */
 bool sim_name_write(struct sim_text *out, const struct sim_model_table *table,
                     const struct sim_pattern *pattern, int kind, const struct sim_bindings *parts);
-/* Whether another path of the map takes NAME in the directory of PATTERN: then "one byte of a name that
- * would not lead back to its key" has an escape, and the model does not know which. */
+/* Whether another path of the map takes NAME in the directory of PATTERN: then "one byte of a name
+ * that would not lead back to its key" has an escape, and the model does not know which. */
 bool sim_name_is_taken(const struct sim_model_table *table, const struct sim_pattern *pattern,
                        struct sim_slice name);
 /* The bytes that a typed name stands for. False: an escape is not valid. */
@@ -259,6 +263,9 @@ void sim_render_typed(struct sim_text *out, const struct sim_model_table *table,
 /* NAME@/ATTRIBUTE. False: VERSION has no such attribute. */
 bool sim_render_attribute(struct sim_text *out, const struct sim_model_table *table,
                           const struct sim_version *version, struct sim_slice attribute);
+
+/* Whether the map masks ATTRIBUTE. */
+bool sim_is_secret(const struct sim_model_table *table, struct sim_slice attribute);
 
 /* The date of VERSION in seconds since 1970; INT64_MIN: it has none, INT64_MAX: the model does not
  * know. */

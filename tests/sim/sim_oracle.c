@@ -8,6 +8,7 @@
 
 #include "tests/sim/sim_causes.h"
 #include "tests/sim/sim_facts.h"
+#include "tests/sim/sim_kernel.h"
 #include "tests/sim/sim_life.h"
 #include "tests/sim/sim_paths.h"
 #include "tests/sim/sim_sight.h"
@@ -35,19 +36,33 @@ enum {
 
 static struct {
     struct {
-        char *path; /* owned */
-        int64_t at_ms;
+        char *path;            /* owned */
+        int64_t at_ms, for_ms; /* reads that begin after FOR_MS show nothing older than AT_MS */
     } refreshes[ORACLE_MOST_REFRESHES];
     unsigned count;
 } oracle;
 
-void sim_oracle_note_refresh(const char *path)
+static void note_refresh(const char *path, int64_t wait_ms)
 {
     unsigned at = oracle.count % ORACLE_MOST_REFRESHES;
     sim_free(oracle.refreshes[at].path);
     oracle.refreshes[at].path = sim_copy(path);
     oracle.refreshes[at].at_ms = sim_now_ms();
+    oracle.refreshes[at].for_ms = sim_now_ms() + wait_ms;
     oracle.count++;
+}
+
+void sim_oracle_note_refresh(const char *path)
+{
+    note_refresh(path, 0);
+}
+
+/* A kernel without epochs forgets name by name, in directories that are not read just then; what it
+ * has not forgotten at the deadline stays (docs/internals/refresh.md). */
+void sim_oracle_note_reload(void)
+{
+    if (sim_kernel_knows_epochs())
+        note_refresh("/", 3 * sim_life_options()->timeout_ms);
 }
 
 static bool is_below(const char *path, const char *folder)
@@ -64,7 +79,7 @@ static int64_t last_refresh(const char *path, int64_t at_ms)
 {
     int64_t last = INT64_MIN;
     for (unsigned i = 0; i < ORACLE_MOST_REFRESHES && i < oracle.count; i++)
-        if (oracle.refreshes[i].at_ms < at_ms && oracle.refreshes[i].at_ms > last &&
+        if (oracle.refreshes[i].for_ms < at_ms && oracle.refreshes[i].at_ms > last &&
             is_below(path, oracle.refreshes[i].path))
             last = oracle.refreshes[i].at_ms;
     return last;
@@ -556,13 +571,23 @@ struct children {
     bool is_open; /* there may be others */
 };
 
-static void add_child(struct children *out, const char *name)
+/* MAY_LACK: nothing says that it is listed. */
+static void add_child_if(struct children *out, const char *name, bool may_lack)
 {
     for (unsigned i = 0; i < out->count; i++)
-        if (strcmp(out->names[i], name) == 0)
+        if (strcmp(out->names[i], name) == 0) {
+            out->may_lack[i] = out->may_lack[i] && may_lack;
             return;
-    if (out->count < 64)
-        out->names[out->count++] = name;
+        }
+    if (out->count == 64)
+        sim_broken("a directory has too many children");
+    out->may_lack[out->count] = may_lack;
+    out->names[out->count++] = name;
+}
+
+static void add_child(struct children *out, const char *name)
+{
+    add_child_if(out, name, false);
 }
 
 static bool steps_agree(const struct sim_pattern *pattern, const struct sim_node *node,
@@ -625,12 +650,12 @@ static void find_children(struct children *out, const struct sim_node *node, con
             char *name = sim_printf("%s%s", step->pieces[0].text,
                                     pattern->attribute ? "" : sim_life_options()->suffix);
             out->owned[out->owned_count++] = name;
-            out->may_lack[out->count] = true;
-            add_child(out, name);
+            add_child_if(out, name, true);
             continue;
         }
         if (step->count == 1 && !step->pieces[0].is_part) {
-            add_child(out, step->pieces[0].text);
+            /* A vector index is in descriptions of the table from some time on. */
+            add_child_if(out, step->pieces[0].text, !pattern->kinds);
             continue;
         }
         if (node->pattern && node->pattern->is_groups)
@@ -925,7 +950,8 @@ static char *report_line(const struct line *lines, size_t count, struct sim_slic
                     line.size < 900 ? (int)line.size - 1 : 900, line.bytes, line.size,
                     (long long)span.from_ms, (long long)span.until_ms);
     for (size_t i = 0; i < count; i++)
-        if (sim_slice_compare((struct sim_slice){lines[i].text.bytes, lines[i].text.size}, line) > 0 ||
+        if (sim_slice_compare((struct sim_slice){lines[i].text.bytes, lines[i].text.size}, line) >
+                0 ||
             i + 1 == count) {
             for (size_t k = i ? i - 1 : 0; k <= i; k++)
                 sim_text_printf(&text, "\n  may be: %.900s", lines[k].text.bytes);
@@ -986,10 +1012,14 @@ static char *judge_mode(const struct sim_node *node, const struct stat *stat)
         is_directory = node->companion == SIM_COMPANION_ATTRIBUTES;
     }
     unsigned mode = (is_directory ? 0555 : 0444) & ~options->umask;
-    bool is_secret = is_item && node->pattern->attribute;
+    bool is_secret =
+        is_item && (node->pattern->attribute || (node->companion == SIM_COMPANION_ATTRIBUTE &&
+                                                 sim_is_secret(node->table, node->attribute)));
     if (is_directory ? !S_ISDIR(stat->st_mode) : !S_ISREG(stat->st_mode))
         return sim_printf("its mode is %o", (unsigned)stat->st_mode);
-    if (!is_secret && (stat->st_mode & 07777) != mode)
+    /* "files 0444, files of a secret 0400". */
+    unsigned other = is_secret ? 0400 & ~options->umask : mode;
+    if ((stat->st_mode & 07777) != mode && (stat->st_mode & 07777) != other)
         return sim_printf("its mode is %o instead of %o", (unsigned)stat->st_mode & 07777, mode);
     return NULL;
 }
@@ -1137,8 +1167,7 @@ static bool is_documented(const char *path, const struct sim_node *node, int err
     case ENOTUNIQ:
         /* A directory reads the files that the map declares in it. */
         return node->kind == SIM_NODE_STRUCTURE ||
-               (node->kind == SIM_NODE_ITEM && !node->pattern->is_first &&
-                count_read(node) > 1);
+               (node->kind == SIM_NODE_ITEM && !node->pattern->is_first && count_read(node) > 1);
     case ENAMETOOLONG:
         return has_long_step(path);
     case EFBIG:
@@ -1191,9 +1220,9 @@ static char *judge_error(const char *path, const struct sim_node *node, int erro
 
 typedef char *judge_fn(const struct sim_model *model, const struct sim_node *node, void *arg);
 
-/* Whether a result may be of MODEL, which a reload has replaced. "A directory that the map no longer
- * has keeps its old place" (docs/internals/immutable-inodes.md); IS_LACKED: the present map has no such
- * path. */
+/* Whether a result may be of MODEL, which a reload has replaced. "A directory that the map no
+ * longer has keeps its old place" (docs/internals/immutable-inodes.md); IS_LACKED: the present map
+ * has no such path. */
 static bool may_be_of(const struct sim_model *model, bool is_lacked, int64_t from_ms)
 {
     return from_ms < model->until_ms + (is_lacked ? ORACLE_RELOAD_MS : ORACLE_SIGHUP_MS);

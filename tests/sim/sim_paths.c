@@ -163,8 +163,8 @@ static bool add_entry(struct path_draw *draw)
     int kind = sim_kind_of(draw->table, draw->version, draw->pattern->kinds);
     if (draw->pattern->is_listing) {
         sim_text_puts(&draw->path, "/");
-        return kind >= 0 && sim_name_write(&draw->path, draw->table, draw->pattern, kind,
-                                           &draw->parts);
+        return kind >= 0 &&
+               sim_name_write(&draw->path, draw->table, draw->pattern, kind, &draw->parts);
     }
     if (!draw->pattern->attribute)
         sim_text_puts(&draw->path, sim_life_options()->suffix);

@@ -57,8 +57,10 @@ bool sim_paths_has(const char *path);
 /* Whether entry NAME of the listing PATH is an item, which the listing has read whole. */
 bool sim_paths_is_item(const char *path, const char *name);
 
-/* The kernel or the user has asked for fresh data: /.ddbfs/refresh, SIGHUP. Reads that begin later
+/* The user has asked for fresh data: /.ddbfs/refresh. Reads that begin later
  * show nothing older. */
 void sim_oracle_note_refresh(const char *path);
+/* SIGHUP was sent: it takes effect soon. */
+void sim_oracle_note_reload(void);
 
 #endif

@@ -641,7 +641,7 @@ static void program_reload(struct sim_actor *actor)
     sim_tell(actor->name, "SIGHUP");
     sim_signal_program(SIGHUP);
     sim_fiber_sleep_ms(1);
-    sim_oracle_note_refresh("/");
+    sim_oracle_note_reload();
 }
 
 static void program_unmount(struct sim_actor *actor)

@@ -124,14 +124,17 @@ static void render_value(struct sim_text *out, const struct sim_value *value,
     }
 }
 
-static bool render_is_secret(const struct sim_model_table *table, const char *attribute)
+bool sim_is_secret(const struct sim_model_table *table, struct sim_slice attribute)
 {
-    if (sim_life_options()->show_secrets)
-        return false;
     for (unsigned i = 0; i < table->secret_count; i++)
-        if (strcmp(table->secrets[i], attribute) == 0)
+        if (sim_slice_equal(sim_slice_of(table->secrets[i]), attribute))
             return true;
     return false;
+}
+
+static bool render_is_secret(const struct sim_model_table *table, const char *attribute)
+{
+    return !sim_life_options()->show_secrets && sim_is_secret(table, sim_slice_of(attribute));
 }
 
 static bool key_has(const struct sim_key_schema *key, const char *attribute)
