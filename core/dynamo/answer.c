@@ -425,12 +425,13 @@ static bool answer_read_found(struct answer *answer, struct json root)
 }
 
 /* The ARN of an export begins with that of its table: "TABLE_ARN/export/ID". */
-static bool answer_is_export_of(const char *table_arn, struct json arn)
+static bool answer_is_export_of(struct answer *answer, const char *table_arn, struct json arn)
 {
     CLEAN_UP(buf_clean_up) struct buf prefix = {0}, text = {0};
     buf_printf(&prefix, "%s/export/", table_arn);
-    return json_read_string(arn, &text) && !text.failed && !prefix.failed &&
-           span_starts(buf_span(&text), buf_span(&prefix));
+    bool is_text = json_read_string(arn, &text);
+    answer->arena.failed = answer->arena.failed || prefix.failed || text.failed;
+    return is_text && span_starts(buf_span(&text), buf_span(&prefix));
 }
 
 /* An empty token is the end, too. Exports of another table must not pass for this one's. */
@@ -442,7 +443,8 @@ static bool answer_read_exports(struct answer *answer, const struct read *read, 
     if (json_string_is(answer->resume, span_text("")))
         answer->resume = (struct json){0};
     for (size_t i = 0; i < answer->item_count; i++)
-        if (!answer_is_export_of(read->table_arn, json_member(answer->items[i], "ExportArn")))
+        if (!answer_is_export_of(answer, read->table_arn,
+                                 json_member(answer->items[i], "ExportArn")))
             return false;
     return true;
 }
@@ -557,7 +559,7 @@ static bool answer_is_dynamos(const struct http_response *response)
 }
 
 /* Two members of one name are refused: another reader might take the other one. */
-static bool answer_members_differ(struct json root)
+static bool answer_members_differ(struct answer *answer, struct json root)
 {
     enum { MAX_MEMBERS = 16 };
     if (json_count(root) > MAX_MEMBERS)
@@ -566,8 +568,9 @@ static bool answer_members_differ(struct json root)
     for (; json_present(name); name = json_next(value)) {
         CLEAN_UP(buf_clean_up) struct buf text = {0};
         value = json_next(name);
-        if (!json_read_string(name, &text) ||
-            json_member_span(root, buf_span(&text)).at != value.at)
+        bool is_text = json_read_string(name, &text);
+        answer->arena.failed = answer->arena.failed || text.failed;
+        if (!is_text || json_member_span(root, buf_span(&text)).at != value.at)
             return false;
     }
     return true;
@@ -578,10 +581,11 @@ static bool answer_read_success(struct answer *answer, const struct sent_request
 {
     struct json root = answer_root_of(answer);
     if (!answer_is_dynamos(response) || !json_is(root, JSON_OBJECT) ||
-        !answer_members_differ(root) || !answer_read_content(answer, sent, root) ||
+        !answer_members_differ(answer, root) || !answer_read_content(answer, sent, root) ||
         !(sent->op == DYNAMO_SEARCH_VECTORS ? answer_read_search_bytes(answer, root)
                                             : answer_read_capacity(answer, root)))
-        return refusal_set_foreign(sent, response, err);
+        return answer->arena.failed ? error_no_memory(err)
+                                    : refusal_set_foreign(sent, response, err);
     answer->read_count = answer_read_count_of(answer, root);
     return answer->arena.failed ? error_no_memory(err) : true;
 }
@@ -642,6 +646,7 @@ struct answer *answer_new(const struct sent_request *sent, const struct http_res
         *stated = -1;
     if (!answer) {
         error_no_memory(err);
+        err->http_status = response->status; /* it may have consumed units */
         return NULL;
     }
     answer->owner.release = answer_release;

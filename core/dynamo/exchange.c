@@ -123,11 +123,14 @@ static void exchange_add_search(const struct exchange *exchange, const struct an
 }
 
 /* Whether a request that failed with ERR may have consumed units. A refused request has not, but a
- * transaction may be canceled after some items were read. */
+ * transaction may be canceled after some items were read. Without a status, the response may have
+ * been lost, late, too large, or without memory for it. */
 static bool exchange_may_have_read(const struct error *err)
 {
+    bool is_unseen = err->kind == ERROR_TIMED_OUT || err->kind == ERROR_RESET ||
+                     err->kind == ERROR_BAD_ANSWER || err->kind == ERROR_NO_MEMORY;
     return err->http_status == 200 || refusal_is_cancellation(err) ||
-           (err->http_status == 0 && (err->kind == ERROR_TIMED_OUT || err->kind == ERROR_RESET));
+           (err->http_status == 0 && is_unseen);
 }
 
 /* The parts of a transaction are charged in equal shares. The first one counts the request. */

@@ -8,6 +8,7 @@
 #include "core/describe/skill.h"
 #include "core/draft/declare.h"
 #include "core/draft/infer.h"
+#include "core/dynamo/answer.h"
 #include "core/item/difference.h"
 #include "core/output/form.h"
 #include "core/read/file.h"
@@ -66,6 +67,55 @@ static bool parse_fault(unsigned long n, bool for_good)
 static void test_parsing_a_wrong_map(void)
 {
     try_all(parse_fault);
+}
+
+/* A response of READ with BODY. It may have consumed units, so its status is known. */
+static bool decode(const struct read *read, enum dynamo_op op, const char *body, unsigned long n,
+                   bool for_good)
+{
+    const struct http_header type = {"Content-Type", "application/x-amz-json-1.0"};
+    const struct http_response response = {
+        .status = 200, .headers = &type, .header_count = 1, .body = span_text(body)};
+    const struct sent_request sent = {
+        .op = op, .read = read, .region = "eu-west-1", .endpoint = "https://ddb.test/"};
+    struct error err = {0};
+    double stated;
+    arm(n, for_good);
+    struct answer *answer = answer_new(&sent, &response, &stated, &err);
+    bool hit = disarm();
+    if (!answer && (err.kind != ERROR_NO_MEMORY || err.http_status != 200))
+        CHECK_FAIL("allocation %lu: %s, HTTP %d", n, err.text, err.http_status);
+    answer_destroy(answer);
+    return hit;
+}
+
+static bool decode_query(unsigned long n, bool for_good)
+{
+    struct read *read = read_new(READ_QUERY, "jobs", "by-id");
+    bool hit = decode(read, DYNAMO_QUERY,
+                      "{\"Items\":[{\"pk\":{\"S\":\"a\"}}],\"Count\":1,\"ScannedCount\":1,"
+                      "\"ConsumedCapacity\":{\"TableName\":\"jobs\",\"CapacityUnits\":0.5}}",
+                      n, for_good);
+    read_destroy(read);
+    return hit;
+}
+
+static bool decode_exports(unsigned long n, bool for_good)
+{
+    struct read *read = read_new(READ_EXPORTS, "jobs", NULL);
+    read->table_arn = "arn:aws:dynamodb:eu-west-1:1:table/jobs";
+    bool hit = decode(read, DYNAMO_LIST_EXPORTS,
+                      "{\"ExportSummaries\":[{\"ExportArn\":\"arn:aws:dynamodb:eu-west-1:1:table/"
+                      "jobs/export/1\"}]}",
+                      n, for_good);
+    read_destroy(read);
+    return hit;
+}
+
+static void test_decoding_responses(void)
+{
+    try_all(decode_query);
+    try_all(decode_exports);
 }
 
 /* The answer without a fault, to compare with. */
@@ -1108,6 +1158,7 @@ static const struct check_test tests[] = {
     {"telling_what_is_wrong_with_a_map", test_telling_what_is_wrong_with_a_map},
     {"parsing_the_example", test_parsing_the_example},
     {"parsing_a_wrong_map", test_parsing_a_wrong_map},
+    {"decoding_responses", test_decoding_responses},
     {"reading_by_an_index", test_reading_by_an_index},
     {"reading_by_key", test_reading_by_key},
     {"reading_what_is_picked", test_reading_what_is_picked},
