@@ -78,8 +78,8 @@ void sim_end_check_control(const char *path, const char *bytes, size_t size)
         end_check_metrics(path, bytes, size);
 }
 
-/* The limit of a second, while the life goes on: of any number of seconds in a row, each pays for
- * itself, and each third one may exceed it by a request, which the next two pay for. */
+/* The limit of a second, while the life goes on. The last request of a second may exceed it, which
+ * the next two seconds pay for: of more than they have, the rest is forgotten. */
 enum { AUDIT_MOST_S = 4000 };
 
 static void end_audit_window(const uint64_t *half_units, unsigned from_s, unsigned until_s)
@@ -88,7 +88,9 @@ static void end_audit_window(const uint64_t *half_units, unsigned from_s, unsign
     double units = (double)(half_units[until_s] - half_units[from_s]) / 2;
     double request = (double)books.half_units_most / 2;
     double seconds = until_s - from_s + 1, lost = (double)books.half_units_lost / 2;
-    double most = sim_life_options()->max_rcu * seconds + request * (floor(seconds / 3) + 2) + lost;
+    double limit = sim_life_options()->max_rcu;
+    double excess = request <= 2 * limit ? request : request * (floor(seconds / 3) + 2);
+    double most = limit * seconds + excess + lost;
     if (books.half_units_most > 0 && units > most + END_ROUNDING)
         sim_defect("limits",
                    "%g RCU in the seconds %u to %u, with --max-rcu %g and %g in a request", units,

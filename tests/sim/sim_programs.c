@@ -342,10 +342,31 @@ static void program_walk(struct sim_actor *actor, const char *path, unsigned dep
     sim_names_free(&names);
 }
 
+static void program_insist(struct sim_actor *actor);
+
 static void program_grep(struct sim_actor *actor, const char *path)
 {
+    bool is_limited = sim_life_options()->max_rcu > 0;
+    if (is_limited && sim_dice_chance(&actor->dice, 300)) {
+        program_insist(actor);
+        return;
+    }
     unsigned budget = PROGRAM_MOST_CALLS;
     program_walk(actor, path, 1 + sim_dice_below(&actor->dice, 4), true, &budget);
+}
+
+/* A program that reaches the limit of each second: until ls DIR; do sleep 0.3; done. */
+static void program_insist(struct sim_actor *actor)
+{
+    char path[SIM_PATH_ROOM];
+    for (unsigned rounds = 10 + sim_dice_below(&actor->dice, 60);
+         rounds > 0 && !sim_actor_is_killed(actor); rounds--) {
+        sim_actor_draw_path(actor, rounds % 2 ? SIM_PATH_LISTING : SIM_PATH_ITEM, path);
+        if (sim_dice_chance(&actor->dice, 300))
+            sim_program_refresh(actor, path);
+        sim_program_look(actor, path);
+        sim_fiber_sleep_ms(sim_dice_between(&actor->dice, 0, 300));
+    }
 }
 
 static void program_find(struct sim_actor *actor, const char *path)
