@@ -58,6 +58,7 @@ enum { SIM_START_MS = 180 * 1000 };
 struct sim_command {
     unsigned left_out[SIM_MOST_LEFT_OUT];
     unsigned watch_s;
+    bool scatters; /* addresses are random, as a test that nothing depends on them */
 };
 
 /* The director: begins the actors when the mount is live, and ends it when they have ended. */
@@ -410,6 +411,8 @@ static void sim_main_parse(struct sim_command *command, int argc, char **argv)
             sim_main_leave_out(command, optarg);
         else if (option == 't')
             sim_settings.tells = true;
+        else if (option == 'r')
+            command->scatters = true;
         else
             exit(2);
     if (sim_settings.actions == 0)
@@ -417,12 +420,19 @@ static void sim_main_parse(struct sim_command *command, int argc, char **argv)
     optind = 1; /* the program parses its own words */
 }
 
-int main(int argc, char **argv)
+/* Other addresses would move what a debugger shows. */
+static void sim_main_fix_addresses(char **argv)
 {
-    static struct sim_command command;
     int now = personality(0xffffffff);
     if (!(now & ADDR_NO_RANDOMIZE) && personality((unsigned)now | ADDR_NO_RANDOMIZE) != -1)
         execv("/proc/self/exe", argv);
+}
+
+int main(int argc, char **argv)
+{
+    static struct sim_command command;
     sim_main_parse(&command, argc, argv);
+    if (!command.scatters)
+        sim_main_fix_addresses(argv);
     return sim_main_run(&command);
 }

@@ -227,10 +227,12 @@ static bool find_by_key(const struct sim_node *node, const struct sim_model_kind
     return is_known;
 }
 
+/* By a number, because addresses differ between builds. */
 static int compare_items(const void *a, const void *b)
 {
     const struct sim_item *const *x = a, *const *y = b;
-    return (*x > *y) - (*x < *y);
+    uint64_t first = (*x)->newest->number, second = (*y)->newest->number;
+    return (first > second) - (first < second);
 }
 
 /* An item that has moved has several places in its partition. */
