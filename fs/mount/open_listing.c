@@ -849,12 +849,23 @@ static void open_listing_refuse(struct open_listing *listing, pid_t pid, const s
     account_refuse(listing->account, error);
 }
 
+/* Ends the use of a handle by the code of LISTING itself. If another close has set its timer, that
+ * frees it. */
+static void open_listing_let_go(struct open_listing *listing)
+{
+    if (listing->timer)
+        listing->handles--;
+    else
+        open_listing_close(listing);
+}
+
 static void open_listing_on_entries(void *arg, const struct tree_entry *entries, size_t count,
                                     bool more, const struct error *err)
 {
     struct open_listing *listing = arg;
     struct error why;
     bool ok = !err;
+    listing->handles++; /* if it was closed meanwhile, the budget would free it while it grows */
     uint32_t most = open_listing_mount_of(listing)->app->options->max_entries;
     open_listing_limit_freshness(listing);
     open_listing_take_ttl(listing);
@@ -886,6 +897,7 @@ static void open_listing_on_entries(void *arg, const struct tree_entry *entries,
     open_listing_count_memory(listing);
     accounts_identify(open_listing_mount_of(listing)); /* a page from memory charges nothing */
     open_listing_reply_to_readers(listing);
+    open_listing_let_go(listing);
 }
 
 /* The account for the next page, of the task PID. False when memory ran out. */

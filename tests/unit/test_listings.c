@@ -368,6 +368,28 @@ static void the_last_opener_ends_its_request(void)
     close_mount();
 }
 
+static struct fuse_req *opening;
+
+static void interrupt_opening(void *arg)
+{
+    (void)arg;
+    kernel_interrupt(opening);
+}
+
+/* The page comes in the round of the loop in which the last opener goes, and the memory is full. */
+static void a_page_that_comes_as_the_last_opener_goes(void)
+{
+    open_mount(10, 0);
+    kernel.mount.budget.limit = 1;
+    scene.fake.delay_ms = 1000;
+    CHECK(loop_add_timer(scene.loop, 1000, interrupt_opening, NULL));
+    opening = kernel_opendir(&kernel, directory);
+    pass(2000);
+    CHECK_INT(opening->error, EINTR);
+    CHECK_INT(listing_bytes(), 0);
+    close_mount();
+}
+
 static void a_first_page_that_fails_fails_opendir(void)
 {
     open_mount(10, 0);
@@ -761,6 +783,7 @@ static const struct check_test tests[] = {
     {"one_of_two_waiting_readers_is_interrupted", one_of_two_waiting_readers_is_interrupted},
     {"one_of_two_openers_is_interrupted", one_of_two_openers_is_interrupted},
     {"the_last_opener_ends_its_request", the_last_opener_ends_its_request},
+    {"a_page_that_comes_as_the_last_opener_goes", a_page_that_comes_as_the_last_opener_goes},
     {"a_first_page_that_fails_fails_opendir", a_first_page_that_fails_fails_opendir},
     {"a_directory_that_is_gone_is_not_found", a_directory_that_is_gone_is_not_found},
     {"an_opener_that_is_gone_leaves_no_handle", an_opener_that_is_gone_leaves_no_handle},
