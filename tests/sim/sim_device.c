@@ -525,6 +525,7 @@ static int sim_device_take_reply(const struct fuse_out_header *header, const uns
         memcpy(call->reply, body, size);
     }
     call->reply_size = size;
+    call->reply_epoch = sim_connection.epoch;
     sim_tell("kernel", "#%llu %s: %d, %zu bytes", (unsigned long long)(call->unique / UNIQUE_STEP),
              operation, -header->error, size);
     if (!header->error)

@@ -32,6 +32,7 @@ struct sim_call {
     int error;            /* 0 or a negative errno */
     unsigned char *reply; /* owned */
     size_t reply_size;
+    uint64_t reply_epoch; /* when it came */
 
     enum sim_call_state state;
     uint64_t unique;
@@ -63,6 +64,7 @@ struct sim_connection {
     uint32_t minor;
     unsigned read_ahead_pages, most_pages, most_background;
     uint64_t epoch, attr_version;
+    int64_t straddled_ms; /* when names were last linked whose reply came before a new epoch */
 };
 extern struct sim_connection sim_connection;
 

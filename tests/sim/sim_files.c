@@ -239,6 +239,8 @@ static size_t sim_file_take_entries(struct sim_process *process, struct sim_file
             file->position = dirent.off;
         }
         at += FUSE_DIRENT_ALIGN(fixed + FUSE_NAME_OFFSET + dirent.namelen);
+        if (call->reply_epoch != sim_connection.epoch)
+            sim_connection.straddled_ms = sim_now_ms();
         if (plus.nodeid && !sim_entry_is_dot(&dirent, name))
             sim_dentries_link(process, file->dentry, name, dirent.namelen, &plus, version);
     }

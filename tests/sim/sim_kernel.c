@@ -131,6 +131,11 @@ bool sim_kernel_knows_epochs(void)
     return sim_connection.knows_epochs;
 }
 
+int64_t sim_kernel_straddled_ms(void)
+{
+    return sim_connection.straddled_ms;
+}
+
 bool sim_kernel_is_live(void)
 {
     return sim_connection.is_connected && sim_connection.is_initialized;

@@ -47,6 +47,9 @@ void sim_kernel_mount(void);
 /* Another process unmounts: the device returns ENODEV from now on. */
 void sim_kernel_unmount(void);
 bool sim_kernel_knows_epochs(void);
+/* When a listing's names were last made valid in an epoch that began after their reply had come (0:
+ * never): fuse_direntplus_link of Linux reads the epoch when it links. */
+int64_t sim_kernel_straddled_ms(void);
 bool sim_kernel_is_live(void); /* FUSE_INIT has its reply, and it is mounted */
 
 /* System calls on the mount; PATH begins with "/", which is the mountpoint. Each runs on a fiber,

@@ -70,17 +70,18 @@ static bool is_below(const char *path, const char *folder)
     size_t size = strlen(folder);
     while (size && folder[size - 1] == '/')
         size--;
-    return strncmp(path, folder, size) == 0 &&
-           (path[size] == 0 || path[size] == '/' || path[size] == '@');
+    return strncmp(path, folder, size) == 0 && (path[size] == 0 || path[size] == '/');
 }
 
-/* The last refresh of PATH that ended before AT_MS. */
+/* The last refresh of PATH that ended before AT_MS. Names that the kernel makes valid behind it, of
+ * a reply that came before, are the kernel's own mistake. */
 static int64_t last_refresh(const char *path, int64_t at_ms)
 {
-    int64_t last = INT64_MIN;
+    int64_t last = INT64_MIN, straddled = sim_kernel_straddled_ms();
     for (unsigned i = 0; i < ORACLE_MOST_REFRESHES && i < oracle.count; i++)
-        if (oracle.refreshes[i].for_ms < at_ms && oracle.refreshes[i].at_ms > last &&
-            is_below(path, oracle.refreshes[i].path))
+        if (oracle.refreshes[i].for_ms < at_ms &&
+            (straddled == 0 || oracle.refreshes[i].at_ms > straddled) &&
+            oracle.refreshes[i].at_ms > last && is_below(path, oracle.refreshes[i].path))
             last = oracle.refreshes[i].at_ms;
     return last;
 }
@@ -207,6 +208,26 @@ static bool is_some_version(const struct sim_node *node, struct sim_span span, c
     return is_found;
 }
 
+/* The files that the path may have. */
+static void tell_files(struct sim_text *out, const struct sim_node *node,
+                       const struct sim_items *items, struct sim_span span)
+{
+    struct sim_text file = {0};
+    unsigned told = 0;
+    for (size_t i = 0; i < items->count && told < 4; i++) {
+        struct sim_sight sight;
+        sim_sight_look(&sight, node, items->items[i], span);
+        for (unsigned v = 0; v < sight.count && told < 4; v++) {
+            if (!sim_sight_may_be(&sight, node) || !sim_view_is_shown(&sight.views[v], node) ||
+                !render(&file, node, &sight.views[v]))
+                continue;
+            sim_text_printf(out, "\n  may be %zu bytes: %.500s", file.size, file.bytes);
+            told++;
+        }
+    }
+    sim_text_free(&file);
+}
+
 static char *report_items(const struct sim_node *node, struct sim_span span, char *message)
 {
     struct sim_items items = sim_node_items(node);
@@ -215,6 +236,7 @@ static char *report_items(const struct sim_node *node, struct sim_span span, cha
                     (long long)span.from_ms, (long long)span.until_ms, items.count);
     for (size_t i = 0; i < items.count && i < 5; i++)
         tell_item(&text, node, items.items[i], span);
+    tell_files(&text, node, &items, span);
     sim_free(message);
     sim_free(items.items);
     return text.bytes;

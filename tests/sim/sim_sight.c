@@ -44,7 +44,11 @@ void sim_sight_look(struct sim_sight *out, const struct sim_node *node, const st
 {
     const struct sim_table *table = node->table->table;
     int number = node->pattern->index;
-    int64_t index_lag = number < 0 ? 0 : table->indexes[number].most_lag_ms;
+    /* "Of local indexes as of the table" (sim_history.h). */
+    int64_t index_lag = number < 0                        ? 0
+                        : table->indexes[number].is_local ? table->most_lag_ms
+                                                          : table->indexes[number].most_lag_ms;
+    int64_t most_lag = index_lag > table->most_lag_ms ? index_lag : table->most_lag_ms;
     out->count = 0;
     out->has_more = false;
     const struct sim_version *version = item->newest, *oldest = NULL;
@@ -68,7 +72,7 @@ void sim_sight_look(struct sim_sight *out, const struct sim_node *node, const st
             view->in_table = in_table;
             view->in_index = in_index;
             judge_view(view, node);
-        } else if (version->from_ms < span.from_ms) {
+        } else if (last_seen(version->until_ms, most_lag) < span.from_ms) {
             break;
         }
     }
@@ -118,6 +122,8 @@ bool sim_sight_may_be(const struct sim_sight *sight, const struct sim_node *node
 bool sim_sight_may_lack(const struct sim_sight *sight, const struct sim_node *node)
 {
     const struct sim_pattern *pattern = node->pattern;
+    if (!sim_sight_may_be(sight, node))
+        return true;
     if (pattern->index < 0)
         return some_refuse(sight, false, false);
     if (node->kind == SIM_NODE_ENTRY && pattern->reads_again)
@@ -152,6 +158,8 @@ static bool moves(const struct sim_sight *sight, const struct sim_node *node)
 bool sim_sight_must_be_listed(const struct sim_sight *sight, const struct sim_node *node)
 {
     const struct sim_pattern *pattern = node->pattern;
+    if (!sim_sight_may_be_listed(sight, node))
+        return false;
     if (pattern->index < 0)
         return !some_refuse(sight, false, true);
     return !some_refuse(sight, true, true) && !moves(sight, node) &&
