@@ -424,15 +424,17 @@ static void world_add_index_attributes(struct world *world, const struct world_t
     for (unsigned i = 0; i < table->index_count; i++)
         for (unsigned k = 0; k < table->indexes[i].key_count; k++) {
             const struct world_key *key = &table->indexes[i].keys[k];
-            if (world_find(item, key->attribute) || world_once_in(dice, always ? 50 : 4))
-                continue;
             const struct world_format *format = item->kind >= 0 && key->formats[item->kind].count
                                                     ? &key->formats[item->kind]
                                                     : NULL;
-            struct world_value value = format && (world->is_tidy || !world_once_in(dice, 12))
+            bool is_sure = table->is_full && format, fits = is_sure || world->is_tidy;
+            if (world_find(item, key->attribute) ||
+                (!is_sure && world_once_in(dice, always ? 50 : 4)))
+                continue;
+            struct world_value value = format && (fits || !world_once_in(dice, 12))
                                            ? world_expand(dice, format, key->type, parts)
                                            : world_random_key(dice, key->type);
-            if (!world->is_tidy && world_once_in(dice, 60)) /* not in the index */
+            if (!fits && world_once_in(dice, 60)) /* not in the index */
                 value = WORLD_PICK(dice, world_documents);
             if ((value.type == 'J' || value.text[0]) && (format || !world_once_in(dice, 2)))
                 world_set(item, key->attribute, &value);
@@ -569,7 +571,8 @@ static void world_make_table(struct world *world, unsigned number)
     static const char *const sorts[] = {"sk", "sk", "y", "when", "x"};
     struct world_dice *dice = &world->dice;
     struct world_table *table = &world->tables[number];
-    *table = (struct world_table){.kind_count = 1 + world_draw(dice, WORLD_KINDS)};
+    *table = (struct world_table){.kind_count = 1 + world_draw(dice, WORLD_KINDS),
+                                  .is_full = world_once_in(dice, 2)};
     snprintf(table->name, sizeof table->name, "t%u", number);
     snprintf(table->service, sizeof table->service, "e-T%u", number);
     table->key_count = world_once_in(dice, 5) ? 1 : 2;
@@ -600,6 +603,8 @@ static void world_make_table(struct world *world, unsigned number)
         for (unsigned k = 0; states && k < table->kind_count; k++)
             index->holds[k] = world_is_held(table, index, (int)k);
         index->states_holds = states;
+        for (unsigned k = 0; !states && k < table->kind_count; k++)
+            index->reads[k] = world_once_in(dice, 2) && world_is_held(table, index, (int)k);
     }
 }
 

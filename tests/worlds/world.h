@@ -56,6 +56,7 @@ struct world_index {
     char included[2][WORLD_NAME];
     bool states_holds;
     bool holds[WORLD_KINDS];
+    bool reads[WORLD_KINDS]; /* a path of the map reads the kind through it, without "holds" */
 };
 
 /* A value: of S its text, of N its digits, of B its bytes; of others the typed JSON is TEXT, and
@@ -99,6 +100,7 @@ struct world_table {
     char name[WORLD_NAME];    /* in the map */
     char service[WORLD_NAME]; /* the service's, with the prefix */
     struct world_key keys[2];
+    bool is_full; /* indexes have all items of the kinds with formats */
     unsigned key_count, kind_count, index_count, item_count, stated_count;
     struct world_index indexes[WORLD_INDEXES];
     struct world_item items[WORLD_ITEMS];
@@ -130,9 +132,13 @@ void world_add(struct world_text *text, const char *format, ...)
 void world_add_string(struct world_text *text, const char *string); /* as JSON, with quotes */
 void world_text_free(struct world_text *text);
 
-/* The map of WORLD as JSON; WITH_PATHS: with paths to items (/e/TABLE/kN/PARTS), to the partitions
- * of kinds (lN/) and of indexes (xIkN/). */
-void world_write_map(const struct world *world, bool with_paths, struct world_text *out);
+/* The map of WORLD as JSON. ALL_PATHS: with paths to items (/e/TABLE/kN/PARTS), to the partitions
+ * of kinds (lN/) and of indexes (xIkN/); else only with those that promise what is in an index. */
+void world_write_map(const struct world *world, bool all_paths, struct world_text *out);
+/* The parts of the partition key, or (SORTS) of the sort key, in items of the kind. INDEX NULL: of
+ * the table. False if the index does not have the kind. */
+bool world_key_names(const struct world_table *table, const struct world_index *index,
+                     unsigned kind, bool sorts, char names[][WORLD_NAME], unsigned *count);
 /* Appends the path behind the table that shows ITEM, or (LISTS) the listing of its partition;
  * INDEX: in that index. Each byte is escaped. False if the map has no such path. */
 bool world_write_path(const struct world_table *table, const struct world_index *index,

@@ -263,12 +263,45 @@ static void world_say_row(struct world_maker *maker, const struct world_from *fr
     }
 }
 
+/* Equalities of all parts of a partition, and perhaps tests of parts of the sort key: whether that
+ * suffices depends on the other kinds, and on the promises of the map. */
+static void world_say_parts(struct world_maker *maker, const struct world_from *from,
+                            const char *alias)
+{
+    static const char *const patterns[] = {"a%", "5%", "%", "A%"};
+    const struct world_table *table = from->table;
+    char names[WORLD_COLUMNS][WORLD_NAME];
+    unsigned at = world_draw(maker->dice, table->index_count + 1), count;
+    const struct world_index *index = at && !from->index ? &table->indexes[at - 1] : from->index;
+    unsigned kind = world_draw(maker->dice, table->kind_count);
+    unsigned row = world_draw(maker->dice, from->row_count);
+    if (!from->mapped || !world_key_names(table, index, kind, false, names, &count) || !count) {
+        world_say_row(maker, from, alias);
+        return;
+    }
+    for (unsigned tries = 0; tries < 12 && world_is_null(maker, from, names[0], row); tries++)
+        row = world_draw(maker->dice, from->row_count);
+    for (unsigned i = 0; i < count; i++) {
+        world_say(maker, "%s%s.\"%s\" = ", i ? " and " : "", alias, names[i]);
+        world_say_value(maker, from, names[i], row);
+    }
+    if (!world_key_names(table, index, kind, true, names, &count))
+        return;
+    for (unsigned i = 0; i < count && !world_once_in(maker->dice, 3); i++) {
+        world_say(maker, " and ");
+        if (world_once_in(maker->dice, 5))
+            world_say(maker, "%s.\"%s\" like '%s'", alias, names[i], WORLD_CHOOSE(maker, patterns));
+        else
+            world_say_sort(maker, from, alias, names[i], row);
+    }
+}
+
 static void world_say_where(struct world_maker *maker, const struct world_from *from,
                             const char *alias)
 {
     uint32_t chance = world_draw(maker->dice, 10);
     world_say(maker, " where ");
-    if (chance < 5 && world_say_keyed(maker, from, alias, NULL)) {
+    if (chance < 4 && world_say_keyed(maker, from, alias, NULL)) {
         if (world_once_in(maker->dice, 3)) {
             world_say(maker, " and (");
             world_say_condition(maker, from, alias, 0);
@@ -277,7 +310,9 @@ static void world_say_where(struct world_maker *maker, const struct world_from *
         return;
     }
     maker->out->is_keyed = false;
-    if (chance < 9)
+    if (chance < 8)
+        world_say_parts(maker, from, alias);
+    else if (chance < 9)
         world_say_row(maker, from, alias);
     else
         world_say_condition(maker, from, alias, 0);

@@ -257,22 +257,31 @@ static const struct world_format *world_format_of(const struct world_table *tabl
     return &key->formats[kind];
 }
 
+bool world_key_names(const struct world_table *table, const struct world_index *index,
+                     unsigned kind, bool sorts, char names[][WORLD_NAME], unsigned *count)
+{
+    unsigned partitions = index ? index->partition_count : 1;
+    unsigned key_count = index ? index->key_count : table->key_count;
+    const struct world_key *keys = index ? index->keys : table->keys;
+    *count = 0;
+    for (unsigned i = 0; i < key_count; i++)
+        if (!world_format_of(table, &keys[i], kind)->count)
+            return false;
+    for (unsigned i = sorts ? partitions : 0; i < (sorts ? key_count : partitions); i++)
+        world_add_names(world_format_of(table, &keys[i], kind), names, count);
+    return true;
+}
+
 /* The parts that a path of the kind has. False if the map has no such path. */
 static bool world_path_names(const struct world_table *table, const struct world_index *index,
                              unsigned kind, bool lists, char names[][WORLD_NAME], unsigned *count)
 {
+    if (index)
+        return lists && world_key_names(table, index, kind, false, names, count);
     *count = 0;
-    if (!index) {
-        for (unsigned i = 0; i < (lists ? 1 : table->key_count); i++)
-            world_add_names(&table->keys[i].formats[kind], names, count);
-        return !lists || table->key_count > 1;
-    }
-    for (unsigned i = 0; i < index->key_count; i++)
-        if (!world_format_of(table, &index->keys[i], kind)->count)
-            return false;
-    for (unsigned i = 0; i < index->partition_count; i++)
-        world_add_names(world_format_of(table, &index->keys[i], kind), names, count);
-    return lists;
+    for (unsigned i = 0; i < (lists ? 1 : table->key_count); i++)
+        world_add_names(&table->keys[i].formats[kind], names, count);
+    return !lists || table->key_count > 1;
 }
 
 static void world_write_step(const struct world_table *table, const struct world_index *index,
@@ -302,15 +311,18 @@ static void world_write_pattern(const struct world_table *table, const struct wo
     world_add(out, "}");
 }
 
-static void world_write_paths(const struct world_table *table, struct world_text *out)
+static void world_write_paths(const struct world_table *table, bool all, struct world_text *out)
 {
     bool any = false;
     world_add(out, ",\"paths\":{");
     for (unsigned kind = 0; kind < table->kind_count; kind++) {
-        world_write_pattern(table, NULL, kind, false, &any, out);
-        world_write_pattern(table, NULL, kind, true, &any, out);
+        if (all) {
+            world_write_pattern(table, NULL, kind, false, &any, out);
+            world_write_pattern(table, NULL, kind, true, &any, out);
+        }
         for (unsigned i = 0; i < table->index_count; i++)
-            world_write_pattern(table, &table->indexes[i], kind, true, &any, out);
+            if (all || table->indexes[i].reads[kind])
+                world_write_pattern(table, &table->indexes[i], kind, true, &any, out);
     }
     world_add(out, "}");
 }
@@ -340,7 +352,7 @@ bool world_write_path(const struct world_table *table, const struct world_index 
     return true;
 }
 
-static void world_write_table(const struct world_table *table, bool with_paths,
+static void world_write_table(const struct world_table *table, bool all_paths,
                               struct world_text *out)
 {
     world_add(out, "\"%s\":{\"table\":\"%s\"", table->name, table->service + strlen("e-"));
@@ -364,19 +376,16 @@ static void world_write_table(const struct world_table *table, bool with_paths,
         }
         world_add(out, "}");
     }
-    if (with_paths)
-        world_write_paths(table, out);
-    else
-        world_add(out, ",\"paths\":{}");
+    world_write_paths(table, all_paths, out);
     world_add(out, "}");
 }
 
-void world_write_map(const struct world *world, bool with_paths, struct world_text *out)
+void world_write_map(const struct world *world, bool all_paths, struct world_text *out)
 {
     world_add(out, "{\"environments\":{\"e\":{\"prefix\":\"e-\"}},\"tables\":{");
     for (unsigned i = 0; i < world->table_count; i++) {
         world_add(out, i ? "," : "");
-        world_write_table(&world->tables[i], with_paths, out);
+        world_write_table(&world->tables[i], all_paths, out);
     }
     world_add(out, "}}");
 }
