@@ -396,6 +396,7 @@ static void sim_main_parse(struct sim_command *command, int argc, char **argv)
         {"leave-out", required_argument, NULL, 'l'},
         {"watch", required_argument, NULL, 'w'},
         {"tell", no_argument, NULL, 't'},
+        {"scatter", no_argument, NULL, 'r'},
         {0},
     };
     int option;
