@@ -519,6 +519,9 @@ static int sim_device_take_reply(const struct fuse_out_header *header, const uns
         (call->end || !call->process || !call->is_interrupted || !call->process->is_signalled))
         sim_defect("kernel", "%s of %llu has EINTR without a deadly signal", operation,
                    (unsigned long long)call->node);
+    if (header->error == -ESTALE && (call->opcode == FUSE_GETATTR || call->opcode == FUSE_READLINK))
+        sim_defect("kernel", "%s of %llu (%s) has ESTALE, but was not forgotten", operation,
+                   (unsigned long long)call->node, sim_numbers_name(call->node));
     sim_device.replies++;
     if (size > 0) {
         call->reply = sim_alloc(size);

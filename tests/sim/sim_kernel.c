@@ -18,7 +18,8 @@ static struct sim_kernel {
     struct sim_dict processes; /* of struct sim_known_process, by pid */
     struct sim_ring in_order;  /* the same */
     uint32_t minor;
-    uint32_t flags, flags2; /* that it offers */
+    uint32_t flags;           /* that it offers */
+    bool looks_up_one_by_one; /* in each directory, as before 4.7 */
 } sim_kernel;
 
 struct sim_known_process {
@@ -44,6 +45,7 @@ static void sim_kernel_draw(void)
         sim_kernel.flags |= FUSE_INIT_EXT | FUSE_EXPLICIT_INVAL_DATA;
     sim_connection.knows_epochs = sim_dice_chance(&dice, 600);
     sim_connection.knows_statx = sim_kernel.minor >= MINOR_STATX;
+    sim_kernel.looks_up_one_by_one = sim_dice_chance(&dice, 60);
     sim_connection.large_readdir = sim_dice_chance(&dice, 500);
     sim_tell("kernel", "speaks FUSE 7.%u, %s epochs", sim_kernel.minor,
              sim_connection.knows_epochs ? "knows" : "does not know");
@@ -62,7 +64,7 @@ static void sim_kernel_agree(const struct fuse_init_out *init)
                                  : init->max_pages < PAGES_MOST ? init->max_pages
                                                                 : PAGES_MOST;
     connection->most_background = init->max_background ? init->max_background : BACKGROUND;
-    connection->parallel_dirops = flags & FUSE_PARALLEL_DIROPS;
+    connection->parallel_dirops = flags & FUSE_PARALLEL_DIROPS && !sim_kernel.looks_up_one_by_one;
     connection->readdirplus = flags & FUSE_DO_READDIRPLUS;
     connection->readdirplus_auto = flags & FUSE_READDIRPLUS_AUTO;
     connection->caches_symlinks = flags & FUSE_CACHE_SYMLINKS;
