@@ -375,12 +375,17 @@ static bool sim_causes_explain_replay(int error)
     return error == ETIMEDOUT && sim_life_options()->is_replay;
 }
 
-/* A reader waits at most three times the time-out, whatever its requests do. */
+/* A reader waits for late responses, also for those of others, until the time-out; and at most
+ * three times as long whatever its requests do. */
 static bool sim_causes_explain_patience(int error, int64_t from_ms, int64_t until_ms)
 {
-    int64_t most_ms = 3 * sim_life_options()->timeout_ms;
-    return error == ETIMEDOUT && until_ms - from_ms >= most_ms - SIM_SLACK_MS &&
-           sim_causes_any(from_ms, until_ms);
+    int64_t timeout_ms = sim_life_options()->timeout_ms;
+    int64_t waited_ms = until_ms - from_ms + SIM_SLACK_MS;
+    bool is_late = sim_causes_struck(SIM_FAULT_LATE, from_ms - timeout_ms, until_ms) ||
+                   sim_causes_struck(SIM_FAULT_NO_ANSWER, from_ms - timeout_ms, until_ms);
+    return error == ETIMEDOUT &&
+           ((waited_ms >= timeout_ms && is_late) ||
+            (waited_ms >= 3 * timeout_ms && sim_causes_any(from_ms, until_ms)));
 }
 
 bool sim_causes_explain(int error, int64_t from_ms, int64_t until_ms, int64_t reach_ms)
