@@ -407,6 +407,15 @@ static bool is_placeholder(const struct sim_key_format *step, struct sim_slice n
     return is_equal;
 }
 
+/* An empty part of a step is written "%"; what is typed without is no such step. */
+static bool has_empty_part(const struct sim_bindings *parts)
+{
+    for (unsigned i = 0; i < parts->count; i++)
+        if (parts->parts[i].value.size == 0)
+            return true;
+    return false;
+}
+
 /* The alive pattern whose step DEPTH takes NAME first: a literal, then the one with more text. */
 static const struct sim_key_format *best_step(const struct sim_model_table *table,
                                               const bool *alive, unsigned depth,
@@ -422,7 +431,7 @@ static const struct sim_key_format *best_step(const struct sim_model_table *tabl
         struct sim_key_format open = *step;
         for (unsigned i = 0; i < open.count; i++)
             open.pieces[i].is_open = true;
-        if (!sim_format_match(&open, name, &ignored))
+        if (!sim_format_match(&open, name, &ignored) || has_empty_part(&ignored))
             continue;
         if (!best || (is_literal(step) && !is_literal(best)) ||
             (is_literal(step) == is_literal(best) && text_of(step) > text_of(best)))

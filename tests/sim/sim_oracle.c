@@ -853,7 +853,7 @@ static char *judge_listing(const struct sim_model *model, const char *path,
         return judge_items_listed(path, node, names, count, from_ms, until_ms);
     if (node->kind == SIM_NODE_UNKNOWN || node->kind == SIM_NODE_CONTROL)
         return NULL;
-    return sim_copy("the path has no directory");
+    return sim_printf("the path has no directory (kind %d)", (int)node->kind);
 }
 
 /* Companions of a listing. */
@@ -990,10 +990,10 @@ static char *judge_lines(const struct sim_node *node, struct sim_span span, cons
     char *message = NULL;
     expect(&of, node, span);
     struct line *lines = expect_lines(&of, &count);
-    for (size_t at = 0; at < size && !message && !of.has_more; listed++) {
+    for (size_t at = 0; at < size && !message; listed++) {
         const char *end = memchr(bytes + at, '\n', size - at);
         size_t length = end ? (size_t)(end - bytes) - at + 1 : size - at;
-        if (!find_line(&of, lines, count, (struct sim_slice){bytes + at, length}))
+        if (!find_line(&of, lines, count, (struct sim_slice){bytes + at, length}) && !of.has_more)
             message = report_line(lines, count, (struct sim_slice){bytes + at, length}, span);
         at += length;
     }
@@ -1073,11 +1073,16 @@ static char *judge_absence(const char *path, const struct sim_node *node, int64_
 {
     int64_t ttl = ttl_of(node) < ORACLE_ABSENT_TTL_MS ? ttl_of(node) : ORACLE_ABSENT_TTL_MS;
     struct sim_span span = span_of(path, node, ttl, from_ms, until_ms);
+    struct sim_span item_span = span_of_result(path, node, from_ms, until_ms);
     struct sim_items items = sim_node_items(node);
     struct sim_text text = {0};
     char *message = NULL;
     for (size_t i = 0; i < items.count && !message; i++) {
         struct sim_sight sight;
+        /* "Not found" is reused for 2 s, an item that did not fit for its ttl. */
+        sim_sight_look(&sight, node, items.items[i], item_span);
+        if (sim_sight_may_refuse(&sight))
+            continue;
         sim_sight_look(&sight, node, items.items[i], span);
         if (sim_sight_may_lack(&sight, node))
             continue;
@@ -1246,6 +1251,13 @@ static char *judge_error(const char *path, const struct sim_node *node, int erro
 
 typedef char *judge_fn(const struct sim_model *model, const struct sim_node *node, void *arg);
 
+static bool is_of_map(const struct sim_node *node)
+{
+    return node->kind == SIM_NODE_STRUCTURE || node->kind == SIM_NODE_LISTING ||
+           node->kind == SIM_NODE_ENTRY || node->kind == SIM_NODE_ITEM ||
+           node->kind == SIM_NODE_PLACEHOLDER;
+}
+
 /* Whether a result may be of MODEL, which a reload has replaced. "A directory that the map no
  * longer has keeps its old place" (docs/internals/immutable-inodes.md); IS_LACKED: the present map
  * has no such path. */
@@ -1265,8 +1277,7 @@ static void judge(const char *oracle_name, const char *path, int64_t from_ms, ju
             break;
         sim_model_resolve(model, path, &node);
         char *own = fn(model, &node, arg);
-        is_lacked = is_lacked || node.kind == SIM_NODE_NONE || node.kind == SIM_NODE_UNKNOWN ||
-                    node.kind == SIM_NODE_REFUSED;
+        is_lacked = is_lacked || !is_of_map(&node);
         sim_node_clean_up(&node);
         if (!own) {
             sim_free(message);

@@ -32,8 +32,7 @@ static void judge_view(struct sim_view *view, const struct sim_node *node)
     view->base_admits = view->admits =
         fit != SIM_FIT_NO && (fit != SIM_FIT_OUTSIDE || (is_entry && view->in_table));
     view->is_doubtful = fit == SIM_FIT_MAYBE || fit == SIM_FIT_OUTSIDE;
-    if (fit == SIM_FIT_OUTSIDE)
-        view->in_index = false;
+    view->is_outside = fit == SIM_FIT_OUTSIDE;
     if (is_entry && view->base_admits)
         view->admits = sim_pattern_admits(node->table, node->pattern, node->kinds, &node->path,
                                           view->version, &ignored) != SIM_FIT_NO;
@@ -86,7 +85,7 @@ static bool some_admit(const struct sim_sight *sight, bool of_index, bool base)
 {
     for (unsigned i = 0; i < sight->count; i++) {
         const struct sim_view *view = &sight->views[i];
-        if ((of_index ? view->in_index : view->in_table) &&
+        if ((of_index ? view->in_index && !view->is_outside : view->in_table) &&
             (base ? view->base_admits : view->admits))
             return true;
     }
@@ -131,6 +130,16 @@ bool sim_sight_may_lack(const struct sim_sight *sight, const struct sim_node *no
     return some_refuse(sight, false, false) || some_refuse(sight, true, false);
 }
 
+bool sim_sight_may_refuse(const struct sim_sight *sight)
+{
+    for (unsigned i = 0; i < sight->count; i++) {
+        const struct sim_view *view = &sight->views[i];
+        if (!view->version->is_deleted && (view->is_doubtful || !view->admits))
+            return true;
+    }
+    return sight->has_more;
+}
+
 bool sim_sight_may_be_listed(const struct sim_sight *sight, const struct sim_node *node)
 {
     const struct sim_pattern *pattern = node->pattern;
@@ -146,7 +155,7 @@ static bool moves(const struct sim_sight *sight, const struct sim_node *node)
     const struct sim_version *first = NULL;
     for (unsigned i = 0; i < sight->count; i++) {
         const struct sim_view *view = &sight->views[i];
-        if (!view->in_index || !view->base_admits)
+        if (!sim_view_is_listed(view, node))
             continue;
         if (first && sim_node_compare(node, first, view->version) != 0)
             return true;
@@ -178,7 +187,8 @@ bool sim_view_is_shown(const struct sim_view *view, const struct sim_node *node)
 
 bool sim_view_is_listed(const struct sim_view *view, const struct sim_node *node)
 {
-    return view->base_admits && (node->pattern->index < 0 ? view->in_table : view->in_index);
+    return view->base_admits && !view->is_outside &&
+           (node->pattern->index < 0 ? view->in_table : view->in_index);
 }
 
 int sim_node_compare(const struct sim_node *node, const struct sim_version *a,

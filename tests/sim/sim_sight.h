@@ -15,11 +15,12 @@ struct sim_view {
     bool admits;      /* it counts for the path, with the name of the entry */
     bool base_admits; /* it counts for the directory, perhaps under another name */
     bool is_doubtful; /* SIM_FIT_MAYBE: it may count */
+    bool is_outside;  /* SIM_FIT_OUTSIDE: the index does not have it */
     int kind;
     struct sim_bindings parts; /* of the directory and of its keys, if BASE_ADMITS */
 };
 
-enum { SIM_SIGHT_VIEWS = 24 };
+enum { SIM_SIGHT_VIEWS = 48 };
 
 struct sim_sight {
     struct sim_view views[SIM_SIGHT_VIEWS];
@@ -40,6 +41,8 @@ void sim_sight_look(struct sim_sight *out, const struct sim_node *node, const st
 /* A read of a single item, by a name or a path. */
 bool sim_sight_may_be(const struct sim_sight *sight, const struct sim_node *node);
 bool sim_sight_may_lack(const struct sim_sight *sight, const struct sim_node *node);
+/* Whether an item that was read does not fit the path. */
+bool sim_sight_may_refuse(const struct sim_sight *sight);
 /* A listing. */
 bool sim_sight_may_be_listed(const struct sim_sight *sight, const struct sim_node *node);
 bool sim_sight_must_be_listed(const struct sim_sight *sight, const struct sim_node *node);
