@@ -112,6 +112,11 @@ bool sim_life_is_frozen(void)
     return options->is_snapshot || options->is_replay;
 }
 
+bool sim_life_is_fat(void)
+{
+    return life_has("fat", 120) && !sim_life_is_frozen();
+}
+
 struct life_words {
     const char **words; /* owned, and the words */
     unsigned count;

@@ -83,6 +83,9 @@ bool sim_life_is_recording(void);
 /* Whether items never change in this life. */
 bool sim_life_is_frozen(void);
 
+/* Whether writers of this life make items large. */
+bool sim_life_is_fat(void);
+
 /* Makes the files that the mount of this life needs: a snapshot of the tables. Before the mount. */
 void sim_life_prepare(const char *scratch);
 

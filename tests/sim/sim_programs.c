@@ -438,11 +438,27 @@ void sim_program_look(struct sim_actor *actor, const char *path)
         sim_program_cat(actor, path);
 }
 
+/* Items that are like PATH, and its past: the table may have neither. */
+static void program_look_beside(struct sim_actor *actor, const char *path)
+{
+    static const char *const endings[] = {"@similar",       "@similar/3",    "@similar/2",
+                                          "@similar@jsonl", "@similar@info", "@similar@count",
+                                          "@history",       "@typed",        "@info"};
+    char *beside = sim_printf("%s%s", path, endings[sim_dice_below(&actor->dice, 9)]);
+    if (strlen(beside) < SIM_PATH_ROOM)
+        sim_program_look(actor, beside);
+    sim_free(beside);
+}
+
 /* The links of an item. */
 static void program_follow_links(struct sim_actor *actor, const char *path)
 {
     char links[SIM_PATH_ROOM], link[SIM_PATH_ROOM];
     struct sim_names names;
+    if (sim_dice_chance(&actor->dice, 600)) {
+        program_look_beside(actor, path);
+        return;
+    }
     if (snprintf(links, sizeof links, "%s@links", path) >= SIM_PATH_ROOM)
         return;
     sim_program_list(actor, links, &names, PROGRAM_MOST_ENTRIES);
@@ -621,10 +637,54 @@ static void program_storm(struct sim_actor *actor, const char *path)
         sim_actor_wait(readers[i]);
 }
 
+/* Writes a version of ITEM with an attribute of SIZE bytes more. */
+static void program_fatten_item(const struct sim_item *item, size_t size)
+{
+    static const char name[] = "~bulk"; /* behind all others */
+    const struct sim_version *newest = item->newest;
+    size_t count = newest->attribute_count;
+    struct sim_attribute *attributes;
+    if (newest->is_deleted || (count && strcmp(newest->attributes[count - 1].name, name) >= 0))
+        return;
+    attributes = sim_alloc((count + 1) * sizeof *attributes);
+    for (size_t i = 0; i < count; i++) {
+        attributes[i].name = sim_copy(newest->attributes[i].name);
+        sim_value_copy(&attributes[i].value, &newest->attributes[i].value);
+    }
+    attributes[count].name = sim_copy(name);
+    attributes[count].value.type = SIM_S;
+    attributes[count].value.size = size;
+    attributes[count].value.bytes = sim_alloc(size + 1);
+    memset(attributes[count].value.bytes, 'x', size);
+    sim_history_put(item->table, attributes, count + 1, false, false);
+}
+
+/* The items of a listing become so large that it has several pages, and no place in a small cache.
+ */
+static void program_fatten(struct sim_actor *actor, const char *path)
+{
+    enum { MOST_ITEMS = 40 };
+    struct sim_node node;
+    struct sim_items items = {0};
+    size_t size = (size_t)sim_dice_between(&actor->dice, 20000, 120000);
+    sim_model_resolve(sim_model_now(), path, &node);
+    if (node.kind == SIM_NODE_LISTING)
+        items = sim_node_items(&node);
+    for (size_t i = 0; i < items.count && i < MOST_ITEMS; i++)
+        program_fatten_item(items.items[i], size);
+    sim_tell(actor->name, "%zu items of %s become larger by %zu bytes", items.count, path, size);
+    sim_free(items.items);
+    sim_node_clean_up(&node);
+}
+
 static void program_write(struct sim_actor *actor)
 {
     char path[SIM_PATH_ROOM];
     unsigned count = 1 + sim_dice_below(&actor->dice, 8);
+    if (sim_life_is_fat() && sim_dice_chance(&actor->dice, 300)) {
+        sim_actor_draw_path(actor, SIM_PATH_LISTING, path);
+        program_fatten(actor, path);
+    }
     while (count-- > 0 && !sim_life_is_frozen()) {
         if (sim_dice_chance(&actor->dice, 500)) {
             sim_actor_draw_path(
