@@ -903,9 +903,12 @@ const char *sim_paths_draw_map(void)
 
 const char *sim_paths_redraw_map(void)
 {
-    if (!sim_map.now->text)
+    /* A replay has the map of its recording. */
+    if (!sim_map.now->text || sim_life_options()->is_replay)
         return NULL;
     struct sim_model *model = draw_model();
+    if (!model->text)
+        return NULL;
     model->older = sim_map.now;
     sim_map.now->until_ms = sim_now_ms();
     sim_map.now = model;

@@ -181,6 +181,9 @@ static bool render(struct sim_text *out, const struct sim_node *node, const stru
 
 static bool is_exact(const struct sim_node *node)
 {
+    if (node->companion == SIM_COMPANION_ATTRIBUTE && node->pattern && node->pattern->index >= 0 &&
+        !node->pattern->reads_again)
+        return false; /* the index may lack the attribute, and a read by the key has it */
     return (node->kind == SIM_NODE_ENTRY || node->kind == SIM_NODE_ITEM) &&
            (node->companion == SIM_COMPANION_NONE || node->companion == SIM_COMPANION_TYPED ||
             node->companion == SIM_COMPANION_ATTRIBUTE);
@@ -535,7 +538,7 @@ static char *place_name(struct expectation *of, const char *name,
             best = entry->version;
     }
     const struct expected *nameless = NULL;
-    if (!is_known && (of->has_more || is_nameless(of, name, &nameless)))
+    if (!is_known && (is_nameless(of, name, &nameless) || of->has_more))
         return NULL;
     if (!is_known)
         return report_name(of, name, "is no entry that may be listed");
@@ -1106,7 +1109,8 @@ static char *judge_not_found(const char *path, const struct sim_node *node, int6
     switch (node->kind) {
     case SIM_NODE_ENTRY:
     case SIM_NODE_ITEM:
-        if (node->companion == SIM_COMPANION_OTHER)
+        if (node->companion == SIM_COMPANION_OTHER ||
+            (node->companion == SIM_COMPANION_ATTRIBUTE && !is_exact(node)))
             return NULL;
         return judge_absence(path, node, from_ms, until_ms);
     case SIM_NODE_LISTING:
@@ -1264,6 +1268,9 @@ static bool is_of_map(const struct sim_node *node)
  * has no such path. */
 static bool may_be_of(const struct sim_model *model, bool is_lacked, int64_t from_ms)
 {
+    /* A map that can't be read is refused, and the old one stays. */
+    if (sim_causes_any(model->until_ms, model->until_ms + ORACLE_SIGHUP_MS))
+        return true;
     return from_ms < model->until_ms + (is_lacked ? ORACLE_RELOAD_MS : ORACLE_SIGHUP_MS);
 }
 
