@@ -65,6 +65,7 @@ static const char *const fault_names[SIM_FAULTS] = {
     [SIM_FAULT_UNMOUNT] = "unmount",
     [SIM_FAULT_NOTIFY] = "refused notification",
     [SIM_FAULT_STREAM] = "stream",
+    [SIM_FAULT_LIE] = "untrue response",
 };
 
 const char *sim_fault_name(enum sim_fault fault)
@@ -157,6 +158,19 @@ static unsigned sim_causes_plan_service(unsigned number, int64_t life_ms)
     return number;
 }
 
+/* A service that mixes up its responses, in some lives. */
+static unsigned sim_causes_plan_lies(unsigned number, int64_t life_ms)
+{
+    struct sim_dice dice = sim_dice_for("lies", 0);
+    bool has = sim_dice_chance(&dice, 150);
+    int64_t from_ms = sim_dice_between(&dice, 0, life_ms);
+    unsigned per_mille = (unsigned)sim_dice_between(&dice, 20, 600);
+    if (has)
+        sim_causes_add_spell((struct sim_spell){number, SIM_FAULT_LIE, from_ms / 2,
+                                                from_ms / 2 + life_ms / 4, per_mille});
+    return number + has;
+}
+
 unsigned sim_causes_plan(unsigned first_number, int64_t life_ms)
 {
     struct sim_dice dice = sim_dice_for("weather", 0);
@@ -168,6 +182,7 @@ unsigned sim_causes_plan(unsigned first_number, int64_t life_ms)
     unsigned number = sim_causes_plan_service(first_number, life_ms);
     for (unsigned i = 0; i < count; i++, number++)
         sim_causes_add_spell(sim_causes_draw_spell(number, life_ms));
+    number = sim_causes_plan_lies(number, life_ms);
     for (unsigned i = 0; i < spell_count; i++) {
         const struct sim_spell *spell = &spells[i];
         sim_tell("plan", "spell %u: %s, %u of 1000, from %lld to %lld ms", spell->number,

@@ -28,6 +28,7 @@ enum sim_fault {
     SIM_FAULT_UNMOUNT,      /* the mount ends */
     SIM_FAULT_NOTIFY,       /* the kernel refuses a notification */
     SIM_FAULT_STREAM,       /* shards expire or trim */
+    SIM_FAULT_LIE,          /* a response that is not true, with a right checksum */
     SIM_FAULTS
 };
 

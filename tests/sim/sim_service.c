@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "tests/sim/sim_bill.h"
+#include "tests/sim/sim_lies.h"
 #include "tests/sim/sim_life.h"
 #include "tests/sim/sim_sigv4.h"
 #include "tests/sim/sim_streams.h"
@@ -527,6 +528,21 @@ static void sim_service_refuse_by_right(struct sim_service *service, struct sim_
     sim_tell("service", "%s: HTTP 400 %s: %s", service->subject, outcome->code, outcome->message);
 }
 
+/* The response may be untrue: then it is EBADMSG, and no retry helps. The program may book what it
+ * states, or the most that it can have consumed. */
+static void sim_service_lie(struct sim_service *service, struct sim_outcome *outcome)
+{
+    struct sim_dice dice = sim_dice_for("lie", service->request->number);
+    if (!sim_causes_is_under(SIM_FAULT_LIE) ||
+        !sim_causes_strike_at(SIM_FAULT_LIE, service->request->number, service->subject) ||
+        !sim_lies_tell(service->operation->name, &service->body, &dice, &outcome->body))
+        return;
+    service->out->fault = SIM_FAULT_LIE;
+    service->out->error = EBADMSG;
+    service->out->is_final = true;
+    sim_service_note_lost(service->out);
+}
+
 static void sim_service_execute(struct sim_service *service)
 {
     struct sim_outcome outcome = {0};
@@ -546,6 +562,7 @@ static void sim_service_execute(struct sim_service *service)
         sim_service_refuse_by_right(service, &outcome);
     } else {
         service->out->bill = sim_books_charge(&outcome, search_bytes);
+        sim_service_lie(service, &outcome);
         sim_digest(outcome.body.bytes, outcome.body.size);
         sim_tell("service", "%s: %zu items, %llu half units", service->subject, outcome.items,
                  (unsigned long long)outcome.half_units);

@@ -392,3 +392,43 @@ const char *sim_json_text(const struct sim_json *object, const char *name)
     const struct sim_json *member = sim_json_get(object, name);
     return member && member->kind == SIM_JSON_STRING ? member->bytes : NULL;
 }
+
+bool sim_json_same(const struct sim_json *a, const struct sim_json *b)
+{
+    if (a->kind != b->kind || a->count != b->count || a->size != b->size ||
+        (a->size && memcmp(a->bytes, b->bytes, a->size) != 0))
+        return false;
+    bool same = true;
+    for (size_t i = 0; same && i < a->count; i++) {
+        const struct sim_json *other = a->names ? sim_json_get(b, a->names[i]) : &b->members[i];
+        same = other && sim_json_same(&a->members[i], other);
+    }
+    return same;
+}
+
+void sim_json_write(struct sim_text *out, const struct sim_json *json)
+{
+    static const char *const words[] = {"null", "true", "false"};
+    if (json->kind <= SIM_JSON_FALSE) {
+        sim_text_puts(out, words[json->kind]);
+        return;
+    }
+    if (json->kind == SIM_JSON_NUMBER) {
+        sim_text_puts(out, json->bytes);
+        return;
+    }
+    if (json->kind == SIM_JSON_STRING) {
+        sim_text_json_string(out, json->bytes, json->size);
+        return;
+    }
+    sim_text_puts(out, json->kind == SIM_JSON_OBJECT ? "{" : "[");
+    for (size_t i = 0; i < json->count; i++) {
+        sim_text_puts(out, i ? "," : "");
+        if (json->kind == SIM_JSON_OBJECT) {
+            sim_text_json_string(out, json->names[i], strlen(json->names[i]));
+            sim_text_puts(out, ":");
+        }
+        sim_json_write(out, &json->members[i]);
+    }
+    sim_text_puts(out, json->kind == SIM_JSON_OBJECT ? "}" : "]");
+}

@@ -47,6 +47,11 @@ struct sim_json {
  * NUL and bytes that are no UTF-8 are errors, too). */
 bool sim_json_parse(struct sim_json *out, const char *bytes, size_t size);
 void sim_json_free(struct sim_json *json);
+/* Whether two values are the same, with the members of objects in any order; numbers by their text.
+ */
+bool sim_json_same(const struct sim_json *a, const struct sim_json *b);
+/* Appends it without blanks. */
+void sim_json_write(struct sim_text *out, const struct sim_json *json);
 /* NULL if OBJECT is no object or has no such member. */
 const struct sim_json *sim_json_get(const struct sim_json *object, const char *name);
 const char *sim_json_text(const struct sim_json *object,
