@@ -523,8 +523,8 @@ static struct changes_file *changes_find(const struct changes *changes, const st
     return NULL;
 }
 
-/* REQ waits for the stream. */
-static void changes_wait(struct changes_file *file, fuse_req_t req)
+/* REQ, which has waited since SINCE_MS, waits for the stream. */
+static void changes_wait(struct changes_file *file, fuse_req_t req, int64_t since_ms)
 {
     struct mount *mount = file->changes->mount;
     struct changes_waiter *waiter = calloc(1, sizeof *waiter);
@@ -537,15 +537,14 @@ static void changes_wait(struct changes_file *file, fuse_req_t req)
     waiter->lookup.directory = file->parent;
     list_append(&file->waiters, &waiter->node);
     list_append(&mount->lookups, &waiter->lookup.node);
-    if (waiting_start(&waiter->lookup.waiting, mount, req, mount_now_ms(mount), changes_on_over,
-                      waiter))
+    if (waiting_start(&waiter->lookup.waiting, mount, req, since_ms, changes_on_over, waiter))
         return;
     changes_waiter_free(waiter);
     changes_file_release(file);
 }
 
 void changes_look_up(struct changes *changes, fuse_req_t req, struct node *parent,
-                     struct place *place)
+                     struct place *place, int64_t since_ms)
 {
     struct error why;
     pid_t pid = fuse_req_ctx(req)->pid;
@@ -558,5 +557,5 @@ void changes_look_up(struct changes *changes, fuse_req_t req, struct node *paren
     else if (file->is_covered)
         changes_file_reply(file, req);
     else
-        changes_wait(file, req);
+        changes_wait(file, req, since_ms);
 }

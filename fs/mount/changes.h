@@ -17,9 +17,10 @@ struct changes *changes_new(struct mount *mount);
 void changes_destroy(struct changes *changes); /* NULL is fine */
 
 /* Replies to the look-up REQ of the file in PARENT, the directory of a table: when every later
- * change is known to be delivered, or with the error of the stream. PLACE is taken. */
+ * change is known to be delivered, or with the error of the stream. The caller has waited since
+ * SINCE_MS. PLACE is taken. */
 void changes_look_up(struct changes *changes, fuse_req_t req, struct node *parent,
-                     struct place *place);
+                     struct place *place, int64_t since_ms);
 
 /* Updates the size of NODE, a NODE_CHANGES. */
 void changes_measure(struct changes *changes, struct node *node);

@@ -122,7 +122,7 @@ static void ops_reply_directory(fuse_req_t req, struct node *parent, struct span
 static void ops_reply_parked_directory(struct parked *parked, fuse_req_t req, struct place *place)
 {
     if (place->kind == PLACE_CHANGES)
-        changes_look_up(parked->mount->changes, req, parked->node, place);
+        changes_look_up(parked->mount->changes, req, parked->node, place, parked->waiting.since_ms);
     else
         ops_reply_directory(req, parked->node, parked->name, place);
 }
@@ -188,7 +188,7 @@ static void ops_look_up_in_map(fuse_req_t req, struct node *parent, struct span 
         return;
     }
     if (is_known && place->kind == PLACE_CHANGES) {
-        changes_look_up(mount->changes, req, parent, place);
+        changes_look_up(mount->changes, req, parent, place, mount_now_ms(mount));
         return;
     }
     struct parked wanted = {.node = parent,
