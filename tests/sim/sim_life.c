@@ -63,11 +63,11 @@ static void life_draw_views(struct sim_life_options *out)
     out->records = life_has("--record", 60);
     out->is_snapshot = life_has("--snapshot", 100);
     out->is_replay = !out->is_snapshot && life_has("replay", 60);
-    if (out->is_snapshot || out->is_replay)
+    if (out->is_snapshot || out->is_replay) {
         out->live = out->records = false;
-    /* Partition keys of a snapshot are listed without the option. */
-    if (out->is_snapshot || out->is_replay)
-        out->allow_scan = out->is_snapshot;
+        out->allow_scan = out->is_snapshot; /* its partition keys are listed without the option */
+        out->scan_limit = 0;
+    }
     if (life_has("--suffix", 200))
         out->suffix = suffixes[CHOOSE("--suffix", 0, 1, 2, 3)];
     if (life_has("umask=", 100))
