@@ -374,7 +374,8 @@ static ssize_t sim_device_put_header(void *bytes, struct fuse_in_header header, 
 static ssize_t sim_device_read_forgets(unsigned char *bytes, size_t size)
 {
     size_t left = sim_device_forgets_left();
-    struct fuse_in_header header = {.opcode = FUSE_FORGET, .unique = sim_device.unique + 1};
+    sim_device.unique += UNIQUE_STEP;
+    struct fuse_in_header header = {.opcode = FUSE_FORGET, .unique = sim_device.unique};
     if (left == 1) {
         struct sim_forgotten only = sim_device_take_forget();
         struct fuse_forget_in forget = {only.count};
