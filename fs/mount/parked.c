@@ -137,7 +137,10 @@ static void parked_on_abandoned(void *arg, int error)
             parked_free(parked);
         return;
     }
-    error_set(&why, ERROR_TIMED_OUT, "no response in time");
+    if (error == ENOMEM)
+        error_no_memory(&why);
+    else
+        error_set(&why, ERROR_TIMED_OUT, "no response in time");
     parked_log(parked, NULL, &why);
     parked_free(parked);
 }

@@ -65,8 +65,8 @@ static bool waiting_has_final_signal(pid_t pid)
     char path[32], line[256];
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     FILE *status = fopen(path, "re");
-    if (!status) /* the task is gone */
-        return true;
+    if (!status) /* the task is gone; or this process lacks memory or descriptors for a moment */
+        return errno != ENOMEM && errno != EMFILE && errno != ENFILE;
     while (fgets(line, sizeof line, status))
         for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
             if (strncmp(line, lines[i].name, strlen(lines[i].name)) == 0)
@@ -86,12 +86,12 @@ static bool waiting_has_final_signal(pid_t pid)
 static void waiting_check_signals(void *arg)
 {
     struct waiting *waiting = arg;
-    waiting->signal_check = NULL;
-    if (!waiting_has_final_signal(fuse_req_ctx(waiting->req)->pid))
-        waiting->signal_check = loop_add_timer(waiting->mount->app->loop, SIGNAL_CHECK_MS,
-                                               waiting_check_signals, waiting);
-    if (!waiting->signal_check)
-        waiting_end(waiting, EINTR);
+    bool is_final = waiting_has_final_signal(fuse_req_ctx(waiting->req)->pid);
+    waiting->signal_check = is_final ? NULL
+                                     : loop_add_timer(waiting->mount->app->loop, SIGNAL_CHECK_MS,
+                                                      waiting_check_signals, waiting);
+    if (!waiting->signal_check) /* a caller that could not be killed would be worse than an error */
+        waiting_end(waiting, is_final ? EINTR : ENOMEM);
 }
 
 /* The kernel reports the first signal only, and from then on nothing but a reply lets the caller
