@@ -449,13 +449,67 @@ static void draft_items(struct sim_draft *draft, unsigned k)
     }
 }
 
+/* Attributes that are no keys, of some item. */
+static const struct sim_attribute *draw_attribute(struct sim_draft *draft, enum sim_type type)
+{
+    const struct sim_model_table *table = draft->table;
+    size_t at = sim_dice_below(&draft->dice, (uint32_t)table->table->item_count);
+    const struct sim_item *item = table->table->first;
+    while (item && at--)
+        item = item->next;
+    if (!item || !item->newest)
+        return NULL;
+    for (size_t i = 0; i < item->newest->attribute_count; i++) {
+        const struct sim_attribute *each = &item->newest->attributes[i];
+        bool is_key = false;
+        for (unsigned k = 0; k < table->kind_count; k++)
+            is_key = is_key || sim_kind_format(&table->kinds[k], each->name);
+        if (each->value.type == type && !is_key && chance(draft, 400))
+            return each;
+    }
+    return NULL;
+}
+
+/* A filter by an attribute that some item has. */
+static bool draw_filter(struct sim_draft *draft, struct sim_pattern *pattern)
+{
+    const struct sim_attribute *attribute = draw_attribute(draft, SIM_S);
+    if (!attribute || attribute->value.size == 0 || attribute->value.size > 60 ||
+        memchr(attribute->value.bytes, 0, attribute->value.size) ||
+        strpbrk(attribute->value.bytes, "{}") || strpbrk(attribute->name, "'{}") ||
+        strlen(attribute->name) > 100)
+        return false;
+    pattern->filter = (enum sim_filter)(SIM_FILTER_EQUAL + (int)sim_dice_below(&draft->dice, 4));
+    pattern->filter_name = sim_copy(attribute->name);
+    pattern->filter_value = sim_copy(attribute->value.bytes);
+    return true;
+}
+
+/* "The file is this attribute's bare value." */
+static void draft_value(struct sim_draft *draft, unsigned k)
+{
+    static const enum sim_type types[] = {SIM_S, SIM_N, SIM_B, SIM_L, SIM_SS};
+    struct sim_model_table *table = draft->table;
+    struct sim_text text = {0};
+    const struct sim_attribute *attribute =
+        draw_attribute(draft, types[sim_dice_below(&draft->dice, 5)]);
+    sim_text_printf(&text, "%s-value", table->kinds[k].name);
+    if (!attribute || strlen(attribute->name) > 100 ||
+        !write_key_steps(&text, &table->kinds[k], &table->table->key, 0,
+                         key_count(&table->table->key)))
+        return;
+    struct sim_pattern *pattern = add_pattern(table, 1u << k, end_text(&text, ""));
+    pattern->attribute = sim_copy(attribute->name);
+    draw_ttl(draft, pattern);
+}
+
 /* A listing of one kind in its partition, perhaps of a window. */
 static void draft_listing(struct sim_draft *draft, unsigned k, unsigned form)
 {
     struct sim_model_table *table = draft->table;
     const struct sim_model_kind *kind = &table->kinds[k];
     const struct sim_key_schema *key = &table->table->key;
-    static const char *const words[] = {"all", "latest", "on", "between", "where"};
+    static const char *const words[] = {"all", "latest", "on", "between", "where", "ranked"};
     const struct sim_key_format *sort = range_format(table, k);
     if (!sort || !part_count(sort))
         return;
@@ -472,7 +526,11 @@ static void draft_listing(struct sim_draft *draft, unsigned k, unsigned form)
     sim_text_puts(&text, form == 2 ? "/{xday}" : form == 3 ? "/{xfrom}..{xto}" : "");
     struct sim_pattern *pattern = add_pattern(table, 1u << k, end_text(&text, "/"));
     pattern->descends = chance(draft, 500);
-    if (form == 1)
+    if (form == 4 && !draw_filter(draft, pattern)) {
+        table->pattern_count--;
+        return;
+    }
+    if (form == 1 || form == 5)
         pattern->limit = 1 + sim_dice_below(&draft->dice, chance(draft, 500) ? 5 : 40);
     if (form == 2 || form == 3) {
         pattern->where = form == 2 ? SIM_WHERE_PREFIX : SIM_WHERE_BETWEEN;
@@ -484,7 +542,8 @@ static void draft_listing(struct sim_draft *draft, unsigned k, unsigned form)
             sim_format_read(&pattern->high, "{xto}");
     }
     draw_ttl(draft, pattern);
-    if (chance(draft, 400) || !use_default_name(pattern, k, sort))
+    pattern->has_rank = form == 5;
+    if (form == 5 || chance(draft, 400) || !use_default_name(pattern, k, sort))
         write_own_name(draft, pattern, kind);
 }
 
@@ -686,6 +745,25 @@ static void write_where(struct sim_text *out, const struct sim_pattern *pattern)
     sim_text_free(&high);
 }
 
+static void write_filter(struct sim_text *out, const struct sim_pattern *pattern)
+{
+    if (pattern->filter == SIM_FILTER_NONE)
+        return;
+    /* Quotes: the name may have dots and brackets. */
+    char *name = sim_printf("'%s'", pattern->filter_name);
+    sim_text_puts(out, ",\"filter\":{");
+    write_quoted(out, name);
+    sim_free(name);
+    if (pattern->filter == SIM_FILTER_EXISTS || pattern->filter == SIM_FILTER_ABSENT) {
+        sim_text_printf(out, ":{\"exists\":%s}}",
+                        pattern->filter == SIM_FILTER_EXISTS ? "true" : "false");
+        return;
+    }
+    sim_text_printf(out, ":{\"%s\":", pattern->filter == SIM_FILTER_EQUAL ? "=" : "!=");
+    write_quoted(out, pattern->filter_value);
+    sim_text_puts(out, "}}");
+}
+
 static void write_order(struct sim_text *out, const struct sim_pattern *pattern)
 {
     if (!pattern->descends && !pattern->limit && !pattern->is_first)
@@ -719,13 +797,22 @@ static void write_pattern(struct sim_text *out, const struct sim_model_table *ta
             sim_text_puts(out, ",\"hydrate\":false");
     }
     write_where(out, pattern);
+    write_filter(out, pattern);
+    if (pattern->attribute) {
+        sim_text_puts(out, ",\"attribute\":");
+        write_quoted(out, pattern->attribute);
+    }
     write_order(out, pattern);
     if (pattern->name_is_written) {
         unsigned k = 0;
         while (!pattern->names[k].count)
             k++;
+        struct sim_text name = {0};
+        sim_text_puts(&name, pattern->has_rank ? "{rank}_" : "");
+        sim_format_write(&name, &pattern->names[k]);
         sim_text_puts(out, ",\"name\":");
-        write_quoted_format(out, &pattern->names[k]);
+        write_quoted(out, name.bytes);
+        sim_text_free(&name);
     }
     if (pattern->has_own_ttl)
         sim_text_printf(out, ",\"ttl\":%d", (int)(pattern->ttl_ms / 1000));
@@ -806,27 +893,6 @@ static void write_map(struct sim_model *model)
     model->text = text.bytes;
 }
 
-/* Attributes that are no keys, of some item. */
-static const struct sim_attribute *draw_attribute(struct sim_draft *draft, enum sim_type type)
-{
-    const struct sim_model_table *table = draft->table;
-    size_t at = sim_dice_below(&draft->dice, (uint32_t)table->table->item_count);
-    const struct sim_item *item = table->table->first;
-    while (item && at--)
-        item = item->next;
-    if (!item || !item->newest)
-        return NULL;
-    for (size_t i = 0; i < item->newest->attribute_count; i++) {
-        const struct sim_attribute *each = &item->newest->attributes[i];
-        bool is_key = false;
-        for (unsigned k = 0; k < table->kind_count; k++)
-            is_key = is_key || sim_kind_format(&table->kinds[k], each->name);
-        if (each->value.type == type && !is_key && chance(draft, 400))
-            return each;
-    }
-    return NULL;
-}
-
 static void draft_table(struct sim_draft *draft)
 {
     static const int64_t ttls[] = {0, 1000, 10000, 10000, 60000};
@@ -835,15 +901,21 @@ static void draft_table(struct sim_draft *draft)
     draft_kinds(draft);
     for (unsigned k = 0; k < table->kind_count; k++) {
         draft_items(draft, k);
-        for (unsigned form = 0; form < 4; form++)
-            if (chance(draft, 600))
+        for (unsigned form = 0; form < 6; form++)
+            if (chance(draft, 500))
                 draft_listing(draft, k, form);
+        if (chance(draft, 300))
+            draft_value(draft, k);
         if (chance(draft, 500))
             draft_collection(draft, k);
         for (unsigned i = 0; i < table->table->index_count; i++)
             if (chance(draft, 700))
                 draft_index(draft, k, (int)i);
     }
+    static const char *const dates[] = {"updated_at", "last_updated", "created_at", "ttl",
+                                        "last_seen"};
+    if (chance(draft, 600))
+        table->mtime = sim_copy(dates[sim_dice_below(&draft->dice, 5)]);
     const struct sim_attribute *secret = chance(draft, 300) ? draw_attribute(draft, SIM_S) : NULL;
     if (secret)
         table->secrets[table->secret_count++] = sim_copy(secret->name);

@@ -195,10 +195,10 @@ static int compare_slice(struct sim_slice a, struct sim_slice b, enum sim_type t
 {
     if (type != SIM_N)
         return sim_slice_compare(a, b);
-    char left[64], right[64];
+    char left[256], right[256];
     struct sim_value x = {.type = SIM_N, .bytes = left}, y = {.type = SIM_N, .bytes = right};
-    x.size = a.size < 63 ? a.size : 63;
-    y.size = b.size < 63 ? b.size : 63;
+    x.size = a.size < 255 ? a.size : 255;
+    y.size = b.size < 255 ? b.size : 255;
     memcpy(left, a.bytes, x.size);
     memcpy(right, b.bytes, y.size);
     left[x.size] = right[y.size] = 0;
@@ -440,6 +440,17 @@ static const struct sim_key_format *best_step(const struct sim_model_table *tabl
     return best;
 }
 
+/* Whether NAME begins and ends with the texts of FORMAT, which has parts. */
+static bool has_ends(const struct sim_key_format *format, struct sim_slice name)
+{
+    const struct sim_piece *first = &format->pieces[0], *last = &format->pieces[format->count - 1];
+    struct sim_slice begin = sim_slice_of(first->is_part ? "" : first->text);
+    struct sim_slice end = sim_slice_of(last->is_part ? "" : last->text);
+    return begin.size + end.size > 0 && begin.size + end.size <= name.size && format->count > 1 &&
+           sim_slice_begins(name, begin) &&
+           memcmp(name.bytes + name.size - end.size, end.bytes, end.size) == 0;
+}
+
 bool sim_name_is_taken(const struct sim_model_table *table, const struct sim_pattern *pattern,
                        struct sim_slice name)
 {
@@ -454,7 +465,7 @@ bool sim_name_is_taken(const struct sim_model_table *table, const struct sim_pat
         struct sim_key_format open = other->steps[pattern->step_count];
         for (unsigned i = 0; i < open.count; i++)
             open.pieces[i].is_open = true;
-        if (sim_format_match(&open, name, &ignored))
+        if (sim_format_match(&open, name, &ignored) || has_ends(&open, name))
             return true;
     }
     return false;

@@ -235,7 +235,7 @@ void sim_node_clean_up(struct sim_node *node);
 /* Names (sim_names.c). */
 
 /* Appends the name of an entry of PATTERN's listing, of an item of KIND with PARTS, with the suffix
- * of items. False: the model does not know the exact name. */
+ * of items, without a rank. False: the model does not know the exact name. */
 bool sim_name_write(struct sim_text *out, const struct sim_model_table *table,
                     const struct sim_pattern *pattern, int kind, const struct sim_bindings *parts);
 /* Whether another path of the map takes NAME in the directory of PATTERN: then "one byte of a name

@@ -148,7 +148,7 @@ bool sim_name_write(struct sim_text *out, const struct sim_model_table *table,
 {
     size_t begin = out->size;
     const struct sim_key_format *name = &pattern->names[kind];
-    if (!name->count || pattern->has_rank || !write_format(out, name, parts, begin))
+    if (!name->count || !write_format(out, name, parts, begin))
         return false;
     if (out->size == begin)
         sim_text_puts(out, "%");

@@ -163,6 +163,8 @@ static bool add_entry(struct path_draw *draw)
     int kind = sim_kind_of(draw->table, draw->version, draw->pattern->kinds);
     if (draw->pattern->is_listing) {
         sim_text_puts(&draw->path, "/");
+        if (draw->pattern->has_rank)
+            sim_text_printf(&draw->path, "%u_", 1 + sim_dice_below(draw->dice, 20));
         return kind >= 0 &&
                sim_name_write(&draw->path, draw->table, draw->pattern, kind, &draw->parts);
     }

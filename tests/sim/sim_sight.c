@@ -140,6 +140,11 @@ bool sim_sight_may_refuse(const struct sim_sight *sight)
     return sight->has_more;
 }
 
+bool sim_sight_may_be_picked(const struct sim_sight *sight)
+{
+    return some_admit(sight, true, false);
+}
+
 bool sim_sight_may_be_listed(const struct sim_sight *sight, const struct sim_node *node)
 {
     const struct sim_pattern *pattern = node->pattern;

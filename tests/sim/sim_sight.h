@@ -43,6 +43,8 @@ bool sim_sight_may_be(const struct sim_sight *sight, const struct sim_node *node
 bool sim_sight_may_lack(const struct sim_sight *sight, const struct sim_node *node);
 /* Whether an item that was read does not fit the path. */
 bool sim_sight_may_refuse(const struct sim_sight *sight);
+/* Whether the index may have it for the path, wherever the table's item is. */
+bool sim_sight_may_be_picked(const struct sim_sight *sight);
 /* A listing. */
 bool sim_sight_may_be_listed(const struct sim_sight *sight, const struct sim_node *node);
 bool sim_sight_must_be_listed(const struct sim_sight *sight, const struct sim_node *node);
