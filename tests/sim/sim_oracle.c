@@ -1379,6 +1379,9 @@ void sim_oracle_listing(const char *path, char *const *names, size_t count, int6
 {
     struct reading reading = {
         .path = path, .names = names, .count = count, .from_ms = from_ms, .until_ms = until_ms};
+    if (count > sim_life_options()->max_entries)
+        sim_defect("limits", "%s has %zu entries, with --max-entries %u", path, count,
+                   sim_life_options()->max_entries);
     judge("listing", path, from_ms, judge_names, &reading);
 }
 

@@ -269,8 +269,9 @@ static void program_judge_names(const char *path, const struct sim_names *names)
     sim_free(texts);
 }
 
-bool sim_program_list(struct sim_actor *actor, const char *path, struct sim_names *out,
-                      size_t at_most)
+/* SLOW: a pager that waits for its user. */
+static bool program_list(struct sim_actor *actor, const char *path, struct sim_names *out,
+                         size_t at_most, bool slow)
 {
     ssize_t got = 1;
     int fd;
@@ -278,14 +279,23 @@ bool sim_program_list(struct sim_actor *actor, const char *path, struct sim_name
     fd = program_opendir(actor, path);
     if (fd < 0)
         return false;
-    while (got > 0 && out->count < at_most && !sim_actor_is_killed(actor))
+    while (got > 0 && out->count < at_most && !sim_actor_is_killed(actor)) {
+        if (slow && sim_dice_chance(&actor->dice, 300))
+            sim_fiber_sleep_ms(sim_dice_between(&actor->dice, 1, 15000));
         got = program_read_names(actor, path, fd, out);
+    }
     out->until_ms = sim_now_ms();
     out->is_whole = got == 0;
     program_close(actor, fd);
     if (out->is_whole && !program_is_control(path))
         program_judge_names(path, out);
     return got >= 0;
+}
+
+bool sim_program_list(struct sim_actor *actor, const char *path, struct sim_names *out,
+                      size_t at_most)
+{
+    return program_list(actor, path, out, at_most, false);
 }
 
 static bool program_join(char *out, const char *directory, const char *name)
@@ -298,7 +308,7 @@ static bool program_join(char *out, const char *directory, const char *name)
 static void program_ls(struct sim_actor *actor, const char *path)
 {
     struct sim_names names;
-    sim_program_list(actor, path, &names, PROGRAM_MOST_ENTRIES);
+    program_list(actor, path, &names, PROGRAM_MOST_ENTRIES, sim_dice_chance(&actor->dice, 120));
     sim_names_free(&names);
 }
 
@@ -307,7 +317,7 @@ static void program_ls_long(struct sim_actor *actor, const char *path)
     struct sim_names names;
     char child[SIM_PATH_ROOM];
     struct stat stat;
-    sim_program_list(actor, path, &names, PROGRAM_MOST_ENTRIES);
+    program_list(actor, path, &names, PROGRAM_MOST_ENTRIES, sim_dice_chance(&actor->dice, 120));
     for (size_t i = 0; i < names.count && i < PROGRAM_MOST_CALLS; i++) {
         if (sim_actor_is_killed(actor))
             break;

@@ -1,9 +1,11 @@
 /* The transport of the program: responses come from the simulated service, late or never, whole or
  * broken. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "core/net/http.h"
 #include "core/net/transport.h"
@@ -489,11 +491,40 @@ static void sim_transport_copy(struct transfer *transfer, const struct http_requ
     transfer->timeout_ms = request->timeout_ms;
 }
 
+/* The time that the request is signed for; -1: none. */
+static int64_t sim_transport_date_ms(const struct http_request *request)
+{
+    struct tm tm = {0};
+    for (size_t i = 0; i < request->header_count; i++)
+        if (sscanf(request->headers[i], "X-Amz-Date: %4d%2d%2dT%2d%2d%2dZ", &tm.tm_year, &tm.tm_mon,
+                   &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec) == 6) {
+            tm.tm_year -= 1900;
+            tm.tm_mon--;
+            return (int64_t)timegm(&tm) * 1000;
+        }
+    return -1;
+}
+
+/* "The clock is corrected by 24 hours at most." */
+static void sim_transport_check_clock(const struct http_request *request)
+{
+    enum { MINUTE = 60 * 1000, DAY = 24 * 60 * MINUTE };
+    int64_t skew_ms = llabs(sim_wall_ms() - sim_service_wall_ms());
+    int64_t date_ms = sim_transport_date_ms(request);
+    if (skew_ms > DAY + MINUTE && date_ms >= 0 &&
+        llabs(date_ms - sim_service_wall_ms()) < 15 * MINUTE)
+        sim_defect("clock",
+                   "a request has the right date, although the machine's clock differs by "
+                   "%lld hours",
+                   (long long)(skew_ms / MINUTE / 60));
+}
+
 static struct transfer *sim_transport_send(struct transport *transport,
                                            const struct http_request *request,
                                            transport_done_fn *done, void *arg)
 {
     struct sim_network *network = (struct sim_network *)transport;
+    sim_transport_check_clock(request);
     struct transfer *transfer = malloc(sizeof *transfer); /* the program's memory, which may fail */
     if (!transfer)
         return NULL;
