@@ -45,19 +45,19 @@ static struct {
     unsigned count;
 } oracle;
 
-static void note_refresh(const char *path, int64_t wait_ms)
+static void note_refresh(const char *path, int64_t asked_ms, int64_t wait_ms)
 {
     unsigned at = oracle.count % ORACLE_MOST_REFRESHES;
     sim_free(oracle.refreshes[at].path);
     oracle.refreshes[at].path = sim_copy(path);
-    oracle.refreshes[at].at_ms = sim_now_ms();
+    oracle.refreshes[at].at_ms = asked_ms;
     oracle.refreshes[at].for_ms = sim_now_ms() + wait_ms;
     oracle.count++;
 }
 
-void sim_oracle_note_refresh(const char *path)
+void sim_oracle_note_refresh(const char *path, int64_t asked_ms)
 {
-    note_refresh(path, 0);
+    note_refresh(path, asked_ms, 0);
 }
 
 /* A kernel without epochs forgets name by name, in directories that are not read just then; what it
@@ -65,7 +65,7 @@ void sim_oracle_note_refresh(const char *path)
 void sim_oracle_note_reload(void)
 {
     if (sim_kernel_knows_epochs())
-        note_refresh("/", 3 * sim_life_options()->timeout_ms);
+        note_refresh("/", sim_now_ms(), 3 * sim_life_options()->timeout_ms);
 }
 
 static bool is_below(const char *path, const char *folder)
@@ -1163,6 +1163,22 @@ static char *judge_not_found(const char *path, const struct sim_node *node, int6
     }
 }
 
+/* Whether the part NAME is a whole number or binary key, and VALUE is no number. */
+static bool is_no_number(const struct sim_model_table *table, const char *name,
+                         struct sim_slice value)
+{
+    for (unsigned k = 0; k < table->kind_count; k++)
+        for (unsigned i = 0; i < table->kinds[k].key_count; i++) {
+            const struct sim_piece *piece = &table->kinds[k].keys[i].format.pieces[0];
+            if (!piece->is_bytes || strcmp(piece->text, name) != 0)
+                continue;
+            for (size_t c = 0; c < value.size; c++)
+                if (!value.bytes[c] || !strchr("0123456789+-.eE", value.bytes[c]))
+                    return true;
+        }
+    return false;
+}
+
 /* docs/map.md, "Conditions": values that can't be compared; docs/errors.md, "invalid". */
 static bool may_be_refused(const struct sim_node *node)
 {
@@ -1170,7 +1186,8 @@ static bool may_be_refused(const struct sim_node *node)
         return true;
     for (unsigned i = 0; i < node->path.count; i++) {
         struct sim_slice value = node->path.parts[i].value;
-        if (value.size == 0)
+        if (value.size == 0 ||
+            (node->table && is_no_number(node->table, node->path.parts[i].name, value)))
             return true;
         for (size_t c = 0; c < value.size; c++)
             if (strchr("# !\"", value.bytes[c]))

@@ -57,9 +57,9 @@ bool sim_paths_has(const char *path);
 /* Whether entry NAME of the listing PATH is an item, which the listing has read whole. */
 bool sim_paths_is_item(const char *path, const char *name);
 
-/* The user has asked for fresh data: /.ddbfs/refresh. Reads that begin later
- * show nothing older. */
-void sim_oracle_note_refresh(const char *path);
+/* The user has asked for fresh data at ASKED_MS, and the refresh has ended: reads that begin later
+ * show nothing older than that. */
+void sim_oracle_note_refresh(const char *path, int64_t asked_ms);
 /* SIGHUP was sent: it takes effect soon. */
 void sim_oracle_note_reload(void);
 

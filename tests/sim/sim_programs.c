@@ -505,7 +505,7 @@ bool sim_program_refresh(struct sim_actor *actor, const char *path)
     sim_tell(actor->name, "refresh %s: %s", path, strerror(-result));
     sim_free(control);
     if (is_done)
-        sim_oracle_note_refresh(path);
+        sim_oracle_note_refresh(path, from_ms);
     else if (result >= 0 || ((result == -ENODATA || result == -EINVAL) && !program_may_lack(actor)))
         sim_defect("refresh", "refresh of %s: %s", path, strerror(-result));
     else if (result != -ENODATA && result != -EINVAL &&
