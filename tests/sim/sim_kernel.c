@@ -5,6 +5,7 @@
 
 #include "tests/sim/sim_files.h"
 #include "tests/sim/sim_numbers.h"
+#include "tests/sim/sim_strangers.h"
 #include "tests/sim/sim_walk.h"
 #include "tests/sim/sim_world.h"
 
@@ -114,6 +115,7 @@ void sim_kernel_mount(void)
     sim_call_add(&call, &init,
                  init.flags & FUSE_INIT_EXT ? sizeof init : offsetof(struct fuse_init_in, flags2));
     sim_call_post(&call);
+    sim_strangers_start();
 }
 
 void sim_kernel_unmount(void)
