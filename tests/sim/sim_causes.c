@@ -355,6 +355,20 @@ static bool sim_causes_may_be_last(size_t i, int64_t reader_from_ms)
     return again_ms >= begun_ms + timeout_ms;
 }
 
+/* Without credentials no request is sent: their source has failed, a moment ago or while the reader
+ * waited, or states times that a wrong clock makes past. */
+static bool sim_causes_explain_by_identity(int error, int64_t from_ms, int64_t until_ms)
+{
+    enum { REUSED_MS = 60 * 1000 };
+    for (size_t i = attempt_count; i-- > 0 && attempts[i].ended_ms >= from_ms - REUSED_MS;)
+        if (attempts[i].is_of_identity && attempts[i].ended_ms <= until_ms &&
+            ((attempts[i].error != 0 && (attempts[i].error == error || error == EACCES ||
+                                         error == EKEYEXPIRED || error == ETIMEDOUT)) ||
+             (had[SIM_FAULT_SKEW] && error == EKEYEXPIRED)))
+            return true;
+    return false;
+}
+
 static bool sim_causes_explain_by_attempt(int error, int64_t from_ms, int64_t until_ms,
                                           int64_t reach_ms)
 {
@@ -423,6 +437,7 @@ bool sim_causes_explain(int error, int64_t from_ms, int64_t until_ms, int64_t re
                sim_causes_explain_by_attempt(error, from_ms, until_ms, reach_ms);
     default:
         return sim_causes_explain_by_attempt(error, from_ms, until_ms, reach_ms) ||
+               sim_causes_explain_by_identity(error, since_ms, until_ms) ||
                sim_causes_explain_patience(error, from_ms, until_ms) ||
                sim_causes_explain_replay(error);
     }

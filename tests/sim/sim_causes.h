@@ -63,6 +63,7 @@ struct sim_attempt {
     const char *operation; /* static; "" if it is not known */
     enum sim_fault fault;  /* that ended it; SIM_FAULTS: it succeeded, or was refused by right */
     int error;             /* the errno that docs/errors.md names for it; 0: success */
+    bool is_of_identity;   /* to a service that issues credentials: all who need them fail */
     bool is_final;         /* no retry helps: denied access, a response that is not understood */
     int64_t sent_ms, ended_ms;
     int64_t retry_after_ms; /* that the service demands */

@@ -21,6 +21,7 @@
 #include "tests/sim/sim_causes.h"
 #include "tests/sim/sim_fiber.h"
 #include "tests/sim/sim_history.h"
+#include "tests/sim/sim_identity.h"
 #include "tests/sim/sim_kernel.h"
 #include "tests/sim/sim_life.h"
 #include "tests/sim/sim_memory.h"
@@ -128,38 +129,14 @@ static void sim_main_write_file(const char *name, const char *text)
 /* Credentials of the environment alone; no other setting of this machine reaches the life. */
 static void sim_main_set_environment(void)
 {
-    const struct sim_credentials *credentials = sim_service_credentials();
-    const char *const variables[] = {
-        "AWS_ACCESS_KEY_ID",
-        credentials->access_key_id,
-        "AWS_SECRET_ACCESS_KEY",
-        credentials->secret_access_key,
-        "AWS_REGION",
-        SIM_REGION,
-        "AWS_CONFIG_FILE",
-        SIM_FOLDER "/config",
-        "AWS_SHARED_CREDENTIALS_FILE",
-        SIM_FOLDER "/credentials",
-        "AWS_EC2_METADATA_DISABLED",
-        "true",
-        "HOME",
-        SIM_FOLDER,
-        "TMPDIR",
-        SIM_FOLDER,
-        "PATH",
-        "/usr/bin:/bin",
-        "TZ",
-        "UTC",
-        "LC_ALL",
-        "C",
+    static const char *const variables[] = {
+        "HOME",          SIM_FOLDER, "TMPDIR", SIM_FOLDER, "PATH",
+        "/usr/bin:/bin", "TZ",       "UTC",    "LC_ALL",   "C",
     };
     clearenv();
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i += 2)
         setenv(variables[i], variables[i + 1], 1);
-    if (credentials->session_token)
-        setenv("AWS_SESSION_TOKEN", credentials->session_token, 1);
-    if (credentials->account_id)
-        setenv("AWS_ACCOUNT_ID", credentials->account_id, 1);
+    sim_identity_prepare(SIM_FOLDER);
 }
 
 /* How many real descriptors this process has. */

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "tests/sim/sim_bill.h"
+#include "tests/sim/sim_identity.h"
 #include "tests/sim/sim_lies.h"
 #include "tests/sim/sim_life.h"
 #include "tests/sim/sim_sigv4.h"
@@ -71,28 +72,11 @@ struct sim_service {
     const struct sim_request *request;
     const struct sim_operation *operation;
     struct sim_dice dice;
+    const struct sim_credentials *keys; /* that signed it */
     struct sim_json body;
     char subject[300]; /* of the story: the operation and its table */
     struct sim_answer *out;
 };
-
-/* Credentials. */
-
-const struct sim_credentials *sim_service_credentials(void)
-{
-    static struct sim_credentials credentials;
-    if (credentials.access_key_id)
-        return &credentials;
-    struct sim_dice dice = sim_dice_for("credentials", 0);
-    bool is_session = sim_dice_chance(&dice, 500);
-    credentials = (struct sim_credentials){
-        .access_key_id = is_session ? "ASIASIMULATED0000001" : "AKIASIMULATED0000001",
-        .secret_access_key = "wJalrSimulated/K7MDENG+bPxRfiCYSIMULATEDKEY",
-        .session_token = is_session ? "IQoJb3JpZ2luX2VjSIMULATED//////////token+of=a=life" : NULL,
-        .account_id = sim_dice_chance(&dice, 300) ? SIM_ACCOUNT : NULL,
-    };
-    return &credentials;
-}
 
 /* Responses. */
 
@@ -337,12 +321,15 @@ static bool sim_service_throttle(struct sim_service *service)
     return true;
 }
 
-/* A session's token expires; a key is deactivated. */
+/* A session's token expires, at its time or early; a key is deactivated. */
 static bool sim_service_expire(struct sim_service *service)
 {
-    if (!sim_causes_strike_at(SIM_FAULT_EXPIRED, service->request->number, service->subject))
+    bool has_ended = service->keys->until_ms <= sim_now_ms();
+    bool is_session = service->keys->session_token;
+    if (has_ended)
+        sim_causes_note(SIM_FAULT_EXPIRED, service->subject);
+    else if (!sim_causes_strike_at(SIM_FAULT_EXPIRED, service->request->number, service->subject))
         return false;
-    bool is_session = sim_service_credentials()->session_token;
     sim_service_refuse(service, 400, SIM_CORAL,
                        is_session ? "ExpiredTokenException" : "UnrecognizedClientException",
                        is_session ? "The security token included in the request is expired"
@@ -385,8 +372,8 @@ static const struct sim_operation *sim_service_find_operation(const char *target
     return NULL;
 }
 
-/* The service at HOST; false: none. Hosts with the account are used when the caller knows it. */
-static bool sim_service_find_host(const char *host, enum sim_endpoint *at)
+/* The service at HOST; false: none. Hosts with the account are used when the caller KNOWS it. */
+static bool sim_service_find_host(const char *host, bool knows, enum sim_endpoint *at)
 {
     static const struct {
         const char *host;
@@ -399,7 +386,6 @@ static bool sim_service_find_host(const char *host, enum sim_endpoint *at)
         {"search-dynamodb." SIM_REGION ".amazonaws.com", SIM_AT_SEARCH, false},
         {SIM_ACCOUNT ".search-ddb." SIM_REGION ".amazonaws.com", SIM_AT_SEARCH, true},
     };
-    bool knows = sim_service_credentials()->account_id;
     for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++)
         if (strcmp(host, hosts[i].host) == 0) {
             *at = hosts[i].at;
@@ -427,7 +413,10 @@ static void sim_service_check_envelope(struct sim_service *service)
         sim_service_defect(service, "a request is no POST");
     if (strcmp(request->url, url) != 0 || !host || strcmp(host, request->host) != 0)
         sim_service_defect(service, "the URL and the Host header differ, or the path is not /");
-    if (!sim_service_find_host(request->host, &at))
+    service->keys = sim_identity_of(request);
+    if (!service->keys)
+        sim_service_defect(service, "the request is signed with no keys of this life");
+    if (!sim_service_find_host(request->host, service->keys->account_id, &at))
         sim_service_defect(service, "no service of AWS that the program may call has this host");
     if (!type || strcmp(type, "application/x-amz-json-1.0") != 0)
         sim_service_defect(service, "the content type is wrong");
@@ -470,8 +459,8 @@ static bool sim_service_check_signature(struct sim_service *service)
 {
     const int64_t most_ms = INT64_C(24) * 3600 * 1000 - 60 * 1000;
     int64_t skew_ms = sim_wall_ms() - sim_service_wall_ms();
-    struct sim_signature signature = sim_sigv4_check(
-        service->request, "/", sim_service_credentials(), SIM_REGION, sim_service_wall_ms());
+    struct sim_signature signature =
+        sim_sigv4_check(service->request, "/", service->keys, SIM_REGION, sim_service_wall_ms());
     if (!signature.code)
         return true;
     if (!signature.is_of_clock || !sim_causes_had(SIM_FAULT_SKEW))

@@ -50,15 +50,6 @@ void sim_service_note_lost(struct sim_answer *answer);
 /* The halves of units that were booked since. */
 uint64_t sim_service_half_units_since(int64_t since_ms);
 
-/* The static credentials of this life, for the environment of the program; the service accepts no
- * others. */
-struct sim_credentials {
-    const char *access_key_id, *secret_access_key;
-    const char *session_token; /* NULL: none */
-    const char *account_id;    /* AWS_ACCOUNT_ID; NULL: not set, so hosts have no account */
-};
-const struct sim_credentials *sim_service_credentials(void);
-
 /* The books: what the service has charged. */
 struct sim_books {
     uint64_t requests; /* that were processed */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tests/sim/sim_service.h"
+#include "tests/sim/sim_identity.h"
 
 /* The result of a check. */
 struct sim_signature {

@@ -9,6 +9,7 @@
 
 #include "core/net/http.h"
 #include "core/net/transport.h"
+#include "tests/sim/sim_identity.h"
 #include "tests/sim/sim_service.h"
 #include "tests/sim/sim_world.h"
 
@@ -47,6 +48,7 @@ struct transfer {
     int64_t process_ms, arrive_ms; /* INT64_MAX: never */
     enum sim_fate fate;
     bool is_processed;
+    bool is_of_identity; /* to a service that issues credentials */
     struct sim_answer answer;
     /* What the program gets in place of a response. */
     struct error failure;
@@ -134,7 +136,10 @@ static void sim_transport_process(struct transfer *transfer)
             request.target = transfer->headers[i] + sizeof target - 1 +
                              strspn(transfer->headers[i] + sizeof target - 1, " ");
     transfer->is_processed = true;
-    sim_service_answer(&request, &transfer->answer);
+    if (transfer->is_of_identity)
+        sim_identity_answer(&request, &transfer->answer);
+    else
+        sim_service_answer(&request, &transfer->answer);
 }
 
 /* The program will not see the response. The service may process the request all the same. */
@@ -157,6 +162,7 @@ static void sim_transport_note_end(const struct transfer *transfer, enum sim_fau
         .fault = fault,
         .error = error,
         .is_final = is_final,
+        .is_of_identity = transfer->is_of_identity,
         .sent_ms = transfer->sent_ms,
         .ended_ms = sim_now_ms(),
         .retry_after_ms = transfer->answer.retry_after_ms,
@@ -452,6 +458,7 @@ static void sim_transport_draw_fate(struct transfer *transfer)
         transfer->fate = SIM_FATE_SILENCE;
     }
     int64_t latency_ms = sim_dice_chance(dice, 950) ? sim_dice_between(dice, 1, 20)
+                         : transfer->is_of_identity ? 1
                                                     : sim_dice_between(dice, 20, 400);
     if (sim_transport_is_hit(transfer, SIM_FAULT_LATE))
         latency_ms = sim_dice_between(dice, 500, 14000);
@@ -539,6 +546,7 @@ static struct transfer *sim_transport_send(struct transport *transport,
         transfer->identity + 0x9e3779b97f4a7c15u * sim_causes_count(transfer->identity);
     transfer->dice = sim_dice_for("transfer", transfer->number);
     transfer->sent_ms = sim_now_ms();
+    transfer->is_of_identity = sim_identity_has(request->url);
     sim_transport_draw_fate(transfer);
     if (!sim_transport_wait(transfer)) {
         sim_transport_free(transfer);
@@ -550,8 +558,10 @@ static struct transfer *sim_transport_send(struct transport *transport,
         network->first->link = &transfer->next;
     network->first = transfer;
     transfer_count++;
-    sent_count++;
-    last_sent_ms = sim_now_ms();
+    if (!transfer->is_of_identity) {
+        sent_count++;
+        last_sent_ms = sim_now_ms();
+    }
     return transfer;
 }
 
