@@ -35,6 +35,7 @@ def is_on_slow_server(item):
     return hasattr(item, "callspec") and item.callspec.params.get("server") == "dynamodb-local"
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in its own one
 def pytest_collection_modifyitems(config, items):
     """Tests marked `long` run only with DDBFS_LONG=1. DynamoDB Local takes seconds to start, so that one
     worker has it, and begins with its tests. Tests marked `waits` are spread among the first of the others: if all
@@ -143,9 +144,7 @@ def release_binary():
     """The program without sanitizers, for tests that look at memory or time."""
     if os.environ.get("DDBFS_RELEASE") == "none":
         pytest.skip("a quick run has no program without sanitizers")
-    done = os.environ.get("DDBFS_RELEASE_DONE")
-    if done:  # the run builds it while the first tests run
-        mounts.wait_until(lambda: os.path.exists(done), "the release build", 600)
+    places.wait_for_release()
     return places.program("DDBFS_RELEASE", "build-release/fs/ddbfs", "build/fs/ddbfs")
 
 
@@ -202,6 +201,7 @@ def pytest_testnodedown(node, error):
 
 
 def pytest_sessionfinish(session, exitstatus):
+    servers.end_resident()
     found = proxies.VIOLATIONS + WORKERS_VIOLATIONS
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["violations"] = found

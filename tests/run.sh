@@ -29,10 +29,6 @@ TEST_NEEDS="python3-pytest python3-pytest-xdist python3-boto3 python3-jsonschema
     dbus-x11 gio:libglib2.0-bin imagemagick pcmanfm xdotool xvfb
     fish mlr:miller watch:procps rg:ripgrep sqlite3 zsh"
 
-# The checks of undefined behaviour have 400,000 pointers, which each start of a position-independent
-# program relocates: without that, a start takes a quarter less.
-SANITIZED="-Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1
-    -Ddebug=true -Dc_args=-fno-pie -Dc_link_args=-no-pie"
 # A second compiler's warnings, its check of pointers, and the fuzz targets on their seeds.
 SMOKE="-Dwerror=true -Dfuzz=true -Doptimization=0 -Ddebug=false"
 RELEASE="-Dbuildtype=release -Dwerror=true -Dtests=false"
@@ -44,12 +40,24 @@ now() {
     date +%s
 }
 
+# used NAME: the processor seconds of this shell and of all that it has waited for, in USER_S and SYS_S.
+used() {
+    times >"$STEPS/$1.times"
+    # shellcheck disable=SC2046
+    set -- $(awk '{ split($1, u, /[ms]/); split($2, s, /[ms]/); user += u[1] * 60 + u[2]; sys += s[1] * 60 + s[2] }
+        END { printf "%d %d\n", user, sys }' "$STEPS/$1.times")
+    USER_S=$1 SYS_S=$2
+}
+
 # step NAME COMMAND...: runs it, prints its duration, and if it fails the end of its output.
 step() {
     name=$1 begin=$(now)
     shift
+    used "$name"
+    user_s=$USER_S sys_s=$SYS_S
     if "$@" >"$STEPS/$name.log" 2>&1; then
-        echo "== $name: $(($(now) - begin)) s"
+        used "$name"
+        echo "== $name: $(($(now) - begin)) s, user $((USER_S - user_s)) s, sys $((SYS_S - sys_s)) s"
         return 0
     fi
     : >"$STEPS/$name.failed"
@@ -60,7 +68,8 @@ step() {
     return 1
 }
 
-# build FOLDER COMPILER OPTIONS...
+# build FOLDER COMPILER OPTIONS...: TARGETS, or everything.
+# shellcheck disable=SC2086
 build() {
     folder=$1 compiler=$2
     shift 2
@@ -68,7 +77,19 @@ build() {
     [ ! -f "$folder/build.ninja" ] || again=--reconfigure
     # meson finds ccache by itself only if CC is not set.
     ! command -v ccache >/dev/null || compiler="ccache $compiler"
-    CC=$compiler meson setup $again "$folder" "$@" && ninja -C "$folder"
+    CC=$compiler meson setup $again "$folder" "$@" &&
+        { [ -z "$again" ] || meson configure "$folder" "$@"; } && # setup ignores further c_args
+        ninja -C "$folder" $TARGETS
+}
+
+# A failed check of undefined behaviour is a trap, which AddressSanitizer reports with its line (handle_sigill): the
+# texts of 400,000 checks took a third of each start and of the build. Their pointers would be relocated in a
+# position-independent program. The release build has the warnings that need more optimization.
+sanitized() {
+    build "$@" -Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=g -Ddebug=true \
+        -Db_staticpic=false \
+        "-Dc_args=-fno-pie -g1 -fsanitize-undefined-trap-on-error -Wno-maybe-uninitialized" \
+        "-Dc_link_args=-no-pie -fsanitize-undefined-trap-on-error"
 }
 
 # units FOLDER [MESON-OPTIONS...]: its TAP programs. The tally counts failing tests, so that only a
@@ -85,8 +106,9 @@ aside() {
     # shellcheck disable=SC2086
     step build-release build build-release gcc $RELEASE
     : >"$STEPS/build-release.done"
+    TARGETS=$CLANG_TARGETS
     # shellcheck disable=SC2086
-    step build-clang build build-clang clang $CLANG && step units-clang units build-clang $CLANG_UNITS
+    step build-clang $CLANG && step units-clang units build-clang $CLANG_UNITS
     # shellcheck disable=SC2086
     step clang-tidy python3 tests/tidy.py $TIDY build-clang
     [ -z "$FUZZ_S" ] || step fuzz sh tests/fuzz/run "$FUZZ_S"
@@ -94,6 +116,8 @@ aside() {
 
 programs() {
     begin=$(now)
+    used programs
+    user_s=$USER_S sys_s=$SYS_S
     rm -f "$REPO/build-asan/pytest.xml"
     # Three times as many as a small machine has cores: most tests wait for a server or a clock.
     timeout -k 10 "$PROGRAMS_S" python3 -m pytest -q -n 6 --dist loadgroup \
@@ -102,7 +126,8 @@ programs() {
     # The tally counts failing tests, which are status 1.
     [ $code -le 1 ] || : >"$STEPS/pytest-status-$code.failed"
     [ $code -ne 1 ] || MUST_FAIL=--must-fail
-    echo "== tests of the programs: $(($(now) - begin)) s"
+    used programs
+    echo "== tests of the programs: $(($(now) - begin)) s, user $((USER_S - user_s)) s, sys $((SYS_S - sys_s)) s"
 }
 
 # Lives of the simulated mount: fresh seeds, which are printed, and those that once failed. The tally
@@ -120,15 +145,15 @@ finish() {
     for failed in "$STEPS"/*.failed; do
         [ ! -e "$failed" ] || set -- "$@" --broken "$(basename "$failed" .failed)"
     done
-    echo "== all: $(($(now) - BEGIN)) s"
+    used all
+    echo "== all: $(($(now) - BEGIN)) s, user $USER_S s, sys $SYS_S s"
     # shellcheck disable=SC2086
     exec python3 tests/tally.py $MUST_FAIL "$@"
 }
 
 # Nothing is installed, and no program without sanitizers is built, so that tests of memory are skipped.
 quick() {
-    # shellcheck disable=SC2086
-    step build-asan build build-asan gcc $SANITIZED || finish
+    step build-asan sanitized build-asan gcc || finish
     DDBFS_SERVERS=${DDBFS_SERVERS:-dynoxide} DDBFS_RELEASE=none
     export DDBFS_SERVERS DDBFS_RELEASE
     step units units build-asan
@@ -145,12 +170,13 @@ DDBFS_RELEASE=$REPO/build-release/fs/ddbfs
 DDBFS_RELEASE_DONE=$STEPS/build-release.done
 DDBFS_RENDER=$REPO/build-asan/tests/unit/render
 DDBFS_TEST_DATA=$REPO/tests
-PYTHONDONTWRITEBYTECODE=1
-export DDBFS DDBFS_RELEASE DDBFS_RELEASE_DONE DDBFS_RENDER DDBFS_TEST_DATA PYTHONDONTWRITEBYTECODE
+# Beside the tree; a name space of each worker reads what the first one compiled.
+PYTHONPYCACHEPREFIX=$REPO/build-asan/pycache
+export DDBFS DDBFS_RELEASE DDBFS_RELEASE_DONE DDBFS_RENDER DDBFS_TEST_DATA PYTHONPYCACHEPREFIX
 
 BEGIN=$(now)
-MUST_FAIL=
-CLANG=$SMOKE CLANG_UNITS="--suite fuzz --suite pointers" TIDY='' PROGRAMS_S=3000 FUZZ_S=
+MUST_FAIL='' TARGETS=''
+CLANG="build build-clang clang $SMOKE" CLANG_TARGETS=smoke CLANG_UNITS="--suite fuzz --suite pointers" TIDY='' PROGRAMS_S=3000 FUZZ_S=
 SIMULATED="--count 8"
 rm -rf "$STEPS"
 mkdir -p "$STEPS"
@@ -162,7 +188,7 @@ case ${1:-} in
     ;;
 --long)
     shift
-    CLANG="$SANITIZED -Dfuzz=true" CLANG_UNITS='' TIDY=--all PROGRAMS_S=14400 FUZZ_S=60
+    CLANG="sanitized build-clang clang -Dfuzz=true" CLANG_TARGETS='' CLANG_UNITS='' TIDY=--all PROGRAMS_S=14400 FUZZ_S=60
     SIMULATED="--minutes 10"
     DDBFS_LONG=1
     export DDBFS_LONG
@@ -177,8 +203,10 @@ install_missing $BUILD_NEEDS $TEST_NEEDS || {
 }
 BEGIN=$(now)
 
-# shellcheck disable=SC2086
-step build-asan build build-asan gcc $SANITIZED || finish
+# Compiles the tests once, for the workers.
+python3 -m pytest -q --collect-only tests >/dev/null 2>&1 &
+step build-asan sanitized build-asan gcc || finish
+wait
 aside &
 ASIDE=$!
 rm -f build-asan/simulator.xml

@@ -34,10 +34,13 @@ def files_in(folder):
 
 
 @pytest.fixture(scope="module")
-def without_mount(tmp_path_factory):
-    """The build folder of a ddbfs without libfuse, with nothing else in it."""
-    folder = tmp_path_factory.mktemp("no-mount")
-    meson("setup", folder, "-Dmount=disabled", "-Dtests=false", "-Dbuildtype=plain", "-Dwerror=true",
+def without_mount():
+    """The build folder of a ddbfs without libfuse. Its compiler commands are those of build-release, so that ccache
+    has most objects: it waits for that build, and is beside it."""
+    places.wait_for_release()
+    folder = REPO / "build-no-mount"
+    again = ["--reconfigure"] if (folder / "build.ninja").exists() else []
+    meson("setup", *again, folder, "-Dmount=disabled", "-Dtests=false", "-Dbuildtype=release", "-Dwerror=true",
           folder=REPO)  # fmt: skip
     subprocess.run(["ninja", "-C", folder], check=True, capture_output=True)
     return folder

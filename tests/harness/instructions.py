@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True
+sys.dont_write_bytecode = not sys.pycache_prefix
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from bench import jobs  # noqa: E402

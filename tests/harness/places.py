@@ -2,11 +2,20 @@
 
 import os
 import pathlib
+import time
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = REPO / "docs" / "examples"
 DEFAULT_MAP = EXAMPLES / "ecommerce.map.json"
 CACHE = pathlib.Path(os.environ.get("DDBFS_CACHE") or REPO / "build" / "cache")
+
+
+def wait_for_release(deadline_s=600):
+    """A run builds build-release while the first tests run."""
+    done, end = os.environ.get("DDBFS_RELEASE_DONE"), time.monotonic() + deadline_s
+    while done and not os.path.exists(done):
+        assert time.monotonic() < end, "the release build takes too long"
+        time.sleep(0.05)
 
 
 def program(variable, *candidates):

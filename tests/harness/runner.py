@@ -5,11 +5,11 @@ import os
 import secrets
 import subprocess
 
-from . import places, resident_aws, servers
+from . import places, resident_aws, resident_ddbfs, servers
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SANITIZERS = {
-    "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0:exitcode=99",
+    "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0:handle_sigill=1:exitcode=99",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=99",
 }
 REPORTS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error:")
@@ -60,7 +60,7 @@ def resident_shim():
     command = ["/usr/bin/python3", resident_aws.__file__, name]
     # Each call brings its environment; what the tester's own one has for the AWS tools must not fail the start.
     own = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}
-    subprocess.Popen(command, env=own, stdin=subprocess.DEVNULL, preexec_fn=servers.die_with_parent)
+    servers.start_resident(command, env=own)
     return resident_aws.SHIM % {"address": f"\0{name}"}
 
 
@@ -125,9 +125,18 @@ def run(command, environment, stdin=None, timeout_s=60, cwd=None):
         start_new_session=True,  # without the terminal of whoever runs the tests
         **given,
     )  # fmt: skip
-    result = Result(command, done)
+    return checked(Result(command, done))
+
+
+def checked(result):
     assert not any(report in result.stderr for report in REPORTS), result
     return result
+
+
+def run_ddbfs(command, environment, stdin=None, timeout_s=60, cwd=None):
+    """As `run`, in a fork of the resident program where that makes no difference."""
+    done = resident_ddbfs.run(command, environment, cwd, timeout_s) if stdin is None else None
+    return checked(Result(command, done)) if done else run(command, environment, stdin, timeout_s, cwd)
 
 
 COMMANDS = ("ls", "cat", "explain", "mount", "check", "map", "policy", "config", "refresh", "log", "init", "umount",
@@ -153,7 +162,7 @@ class Ddbfs:
     def __call__(self, *arguments, env=None, expect=0, stdin=None, timeout_s=60, cwd=None):
         command = [str(self.binary), *in_order(arguments)]
         environment = self.home.environment(env)
-        result = run(command, environment, stdin, timeout_s, cwd or self.home.folder)
+        result = run_ddbfs(command, environment, stdin, timeout_s, cwd or self.home.folder)
         assert expect is None or result.code == expect, result
         return result
 

@@ -26,6 +26,22 @@ def die_with_parent():
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+RESIDENT = []  # processes that end with this one
+
+
+def start_resident(command, **options):
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent, **options)
+    RESIDENT.append(process)
+    return process
+
+
+def end_resident():
+    """Waits for them, so that the run counts their processor time."""
+    for process in RESIDENT:
+        process.kill()
+        process.wait()
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

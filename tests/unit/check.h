@@ -51,6 +51,12 @@ static const char *check_only; /* argv[1]: run this test alone */
 
 #define CHECK_TEXT(got, want) CHECK_SPAN(span_text(got), span_text(want))
 
+/* The number of cases of a random test: ALL of `tests/run.sh --long`, or a quarter. */
+static inline unsigned check_cases(unsigned all)
+{
+    return getenv("DDBFS_LONG") ? all : (all + 3) / 4;
+}
+
 /* TEXT has PART in it. */
 #define CHECK_HAS(text, part)                                                                      \
     do {                                                                                           \

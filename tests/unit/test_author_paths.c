@@ -163,8 +163,8 @@ static void test_the_example(void)
 /* Whatever the formats are: what was fine before has no findings with the paths. */
 static void test_no_findings_ever(void)
 {
-    size_t tried = 0;
-    for (uint64_t seed = 0; seed < 4000; seed++) {
+    size_t tried = 0, seeds = check_cases(4000);
+    for (uint64_t seed = 0; seed < seeds; seed++) {
         CLEAN_UP(findings_clean_up) struct findings before = {0}, after = {0};
         struct declared_table *table = random_kinds(&arena, seed);
         const struct model *model = compile_table(table, &before);
@@ -182,7 +182,7 @@ static void test_no_findings_ever(void)
         forget();
     }
     printf("# %zu tables\n", tried);
-    CHECK(tried > 2000);
+    CHECK(tried > seeds / 2);
 }
 
 static const struct check_test tests[] = {

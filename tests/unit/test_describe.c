@@ -187,7 +187,7 @@ static void test_windows(void)
 
 static void test_whatever_a_table_is(void)
 {
-    for (uint64_t seed = 0; seed < 5000; seed++) {
+    for (uint64_t seed = 0; seed < check_cases(5000); seed++) {
         CLEAN_UP(arena_discard) struct arena own = {0};
         CLEAN_UP(findings_clean_up) struct findings findings = {0};
         const struct table_info *info = random_table(&own, seed);

@@ -797,7 +797,7 @@ static void check_design(unsigned seed)
 
 static void test_random_designs(void)
 {
-    for (unsigned seed = 0; seed < 2000; seed++)
+    for (unsigned seed = 0; seed < check_cases(2000); seed++)
         check_design(seed);
 }
 

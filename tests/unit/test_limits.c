@@ -320,7 +320,7 @@ static const unsigned some_crowds[] = {1, 2, 7, 30, 100};
 
 static void a_group_goes_beyond_its_limit_by_one_request_at_the_most(void)
 {
-    for (unsigned seed = 1; seed <= 10; seed++)
+    for (unsigned seed = 1; seed <= check_cases(10); seed++)
         for (size_t i = 0; i < sizeof some_limits / sizeof some_limits[0]; i++)
             for (size_t k = 0; k < sizeof some_crowds / sizeof some_crowds[0]; k++) {
                 struct crowd crowd = {.seed = seed * 1000, .a_process = some_limits[i]};
@@ -335,7 +335,7 @@ static void a_group_goes_beyond_its_limit_by_one_request_at_the_most(void)
 
 static void a_second_goes_beyond_its_limit_by_one_request_at_the_most(void)
 {
-    for (unsigned seed = 1; seed <= 10; seed++)
+    for (unsigned seed = 1; seed <= check_cases(10); seed++)
         for (size_t i = 0; i < sizeof some_limits / sizeof some_limits[0]; i++)
             for (size_t k = 0; k < sizeof some_crowds / sizeof some_crowds[0]; k++) {
                 struct crowd crowd = {.seed = seed * 1000, .a_second = some_limits[i]};

@@ -500,7 +500,7 @@ static void no_read_is_older_than_the_lag(void)
 {
     static struct soak soak;
     const char *more = getenv("DDBFS_LIVES");
-    for (uint64_t seed = 1; seed <= (more ? strtoul(more, NULL, 10) : 5); seed++) {
+    for (uint64_t seed = 1; seed <= (more ? strtoul(more, NULL, 10) : check_cases(5)); seed++) {
         soak = (struct soak){0};
         live_scene_open(&soak.scene, seed);
         error_set(&soak.scene.service.stream.error, ERROR_RESET, "the connection broke");
@@ -518,7 +518,7 @@ static void no_read_is_older_than_the_lag_behind_empty_pages(void)
 {
     static struct soak soak;
     const char *more = getenv("DDBFS_LIVES");
-    for (uint64_t seed = 1; seed <= (more ? strtoul(more, NULL, 10) : 5); seed++) {
+    for (uint64_t seed = 1; seed <= (more ? strtoul(more, NULL, 10) : check_cases(5)); seed++) {
         struct live_scene *scene = &soak.scene;
         soak = (struct soak){0};
         live_scene_open(scene, seed);

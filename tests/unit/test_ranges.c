@@ -464,13 +464,13 @@ static unsigned read_all_kinds(unsigned seeds, bool changes, bool in_index)
 
 static void each_item_comes_once_whatever_the_keys(void)
 {
-    unsigned seeds = getenv("DDBFS_LONG") ? 8 : 4;
+    unsigned seeds = check_cases(8);
     CHECK(read_all_kinds(seeds, false, false) > 7 * seeds);
 }
 
 static void items_that_come_and_go_come_once_at_most(void)
 {
-    unsigned seeds = getenv("DDBFS_LONG") ? 4 : 2;
+    unsigned seeds = check_cases(4);
     CHECK(read_all_kinds(seeds, true, false) > 7 * seeds);
     CHECK(read_all_kinds(seeds, true, true) > 7 * seeds);
 }

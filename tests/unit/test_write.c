@@ -211,7 +211,7 @@ static void test_the_map_of_the_reference(void)
 
 static void test_whatever_a_table_is(void)
 {
-    for (uint64_t seed = 0; seed < 1000; seed++) {
+    for (uint64_t seed = 0; seed < check_cases(1000); seed++) {
         CLEAN_UP(arena_discard) struct arena arena = {0};
         CLEAN_UP(buf_clean_up) struct buf text = {0};
         struct declared_environment environment = {.name = "prod"};
