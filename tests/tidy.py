@@ -84,7 +84,7 @@ def check(build, name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--most", type=int, default=8)
+    parser.add_argument("--most", type=int, default=4)
     parser.add_argument("build", type=pathlib.Path)
     given = parser.parse_args()
     build, cache = given.build.resolve(), cache_folder()
