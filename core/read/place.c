@@ -1012,8 +1012,11 @@ struct place *place_undescribed(const struct place *place)
         return NULL;
     place_drop_plan(table);
     model_unref(table->table);
+    model_unref(table->described);
     table->kind = PLACE_TABLE;
     table->table = NULL;
+    table->described = NULL;
+    table->vector = NULL;
     table->route = NULL;
     table->bindings = (struct bindings){0};
     table->below = span_text("");

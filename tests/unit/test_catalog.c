@@ -389,6 +389,28 @@ static void test_what_has_changed_is_found_anew(void)
     close_resolved();
 }
 
+/* They have a description of their own beside their table's. */
+static void test_similar_items_are_found_anew(void)
+{
+    static const struct vector_info vector = {.name = {"by-look", 7},
+                                              .attribute = {"look", 4},
+                                              .dimensions = 2,
+                                              .distance = {"COSINE", 6},
+                                              .status = {"ACTIVE", 6}};
+    struct table_info searched = keyed;
+    searched.vectors = &vector;
+    searched.vector_count = 1;
+    open_catalog(0);
+    scene.fake.info = &searched;
+    struct place *similar = place_copy(resolve(NULL, "/tables/Users/items/box/7@similar"));
+    CHECK(similar);
+    scene.clock.now_ms += MAP_STRUCTURE_TTL_MS;
+    resolve(similar, "01_box,8");
+    CHECK_INT(scene.fake.started, 2);
+    place_destroy(similar);
+    close_resolved();
+}
+
 static void test_listing_all_tables_describes_none(void)
 {
     static const char *const names[] = {"Users", "HEAD", ".hidden", "Orders", NULL};
@@ -825,6 +847,7 @@ static const struct check_test tests[] = {
     {"a_record_of_a_table_without_a_map", test_a_record_of_a_table_without_a_map},
     {"a_name_that_is_typed_is_verified", test_a_name_that_is_typed_is_verified},
     {"what_has_changed_is_found_anew", test_what_has_changed_is_found_anew},
+    {"similar_items_are_found_anew", test_similar_items_are_found_anew},
     {"listing_all_tables_describes_none", test_listing_all_tables_describes_none},
     {"a_listing_of_tables_is_whole_or_fails", test_a_listing_of_tables_is_whole_or_fails},
     {"a_table_known_by_its_name_is_listed", test_a_table_known_by_its_name_is_listed},
