@@ -361,12 +361,14 @@ static bool sql_table_is_known(const struct sql_table *table, const char *attrib
 
 bool sql_table_is_quoted(struct span name, struct span text)
 {
-    CLEAN_UP(buf_clean_up) struct buf quoted = {0};
-    for (const char *quote = "\"`"; *quote; quote++) {
-        buf_truncate(&quoted, 0);
-        buf_printf(&quoted, "%c%.*s%c", *quote, (int)name.size, name.data, *quote);
-        if (memmem(text.data, text.size, buf_text(&quoted), quoted.size))
+    const char *from = text.data, *end = text.data + text.size, *at;
+    while ((at = memmem(from, (size_t)(end - from), name.data, name.size)) != NULL) {
+        const char *behind = at + name.size;
+        if (at > text.data && behind < end && (at[-1] == '"' || at[-1] == '`') && at[-1] == *behind)
             return true;
+        if (at == end)
+            return false;
+        from = at + 1;
     }
     return false;
 }

@@ -178,7 +178,7 @@ static bool journal_send_line(struct journal *journal, enum log_level level, con
     if (text.size >= PIPE_BUF)
         buf_truncate(&text, PIPE_BUF - 1);
     buf_add_char(&text, '\n');
-    return poll(&out, 1, 0) == 1 && (out.revents & POLLOUT) &&
+    return !text.failed && poll(&out, 1, 0) == 1 && (out.revents & POLLOUT) &&
            write(STDERR_FILENO, buf_text(&text), text.size) >= 0;
 }
 
