@@ -842,6 +842,34 @@ static void write_types(struct sim_text *out, const struct sim_model_table *mode
     sim_text_free(&seen);
 }
 
+static void write_values(struct sim_text *out, const struct sim_model_table *table)
+{
+    if (!table->valued)
+        return;
+    sim_text_puts(out, ",\"params\":{");
+    write_quoted(out, table->valued);
+    sim_text_puts(out, ":{\"values\":[");
+    for (unsigned i = 0; i < table->value_count; i++) {
+        sim_text_puts(out, i ? "," : "");
+        write_quoted(out, table->values[i]);
+    }
+    sim_text_puts(out, table->values_are_all ? "],\"only\":true}}" : "]}}");
+}
+
+static void write_link(struct sim_text *out, const struct sim_model_table *table)
+{
+    if (!table->link)
+        return;
+    char *to =
+        sim_printf("/{env}/%s/%s", table->directory, table->patterns[table->link_pattern].text);
+    sim_text_printf(out, ",\"links\":{\"%s\":{\"record\":", table->link);
+    write_quoted(out, table->kinds[table->link_kind].name);
+    sim_text_puts(out, ",\"to\":");
+    write_quoted(out, to);
+    sim_text_puts(out, "}}");
+    sim_free(to);
+}
+
 static void write_table(struct sim_text *out, const struct sim_model_table *table)
 {
     const char *comma = "";
@@ -860,6 +888,8 @@ static void write_table(struct sim_text *out, const struct sim_model_table *tabl
     }
     sim_text_puts(out, "}");
     write_types(out, table);
+    write_values(out, table);
+    write_link(out, table);
     if (table->secret_count) {
         sim_text_puts(out, ",\"secret\":[");
         for (unsigned i = 0; i < table->secret_count; i++) {
@@ -893,6 +923,53 @@ static void write_map(struct sim_model *model)
     model->text = text.bytes;
 }
 
+/* Known values of a part of some item, so that directories list them. */
+static void draft_values(struct sim_draft *draft)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    struct sim_model_table *table = draft->table;
+    const struct sim_key_format *hash = hash_format(table, 0);
+    const char *part = NULL;
+    for (unsigned i = 0; i < hash->count && !part; i++)
+        if (hash->pieces[i].is_part && !hash->pieces[i].is_bytes && !hash->pieces[i].is_open)
+            part = hash->pieces[i].text;
+    for (const struct sim_item *item = table->table->first; part && item; item = item->next) {
+        struct sim_pattern any = {.index = -1, .kinds = 1};
+        struct sim_bindings none = {0}, parts;
+        if (!chance(draft, 300) ||
+            sim_pattern_takes_apart(table, &any, 1, &none, item->newest, &parts) != SIM_FIT_YES)
+            continue;
+        const struct sim_slice *value = sim_bindings_get(&parts, part);
+        bool is_new = value->size > 0 && value->size < 40;
+        for (size_t c = 0; is_new && c < value->size; c++)
+            is_new = value->bytes[c] && strchr(plain, value->bytes[c]);
+        for (unsigned i = 0; is_new && i < table->value_count; i++)
+            is_new = !sim_slice_equal(sim_slice_of(table->values[i]), *value);
+        if (is_new && !sim_name_is_probe(*value) && table->value_count < SIM_MODEL_VALUES)
+            table->values[table->value_count++] =
+                sim_printf("%.*s", (int)value->size, value->bytes);
+    }
+    table->valued = table->value_count ? sim_copy(part) : NULL;
+    table->values_are_all = chance(draft, 500);
+}
+
+/* A link from items of a kind to a listing that their keys alone determine. */
+static void draft_link(struct sim_draft *draft)
+{
+    struct sim_model_table *table = draft->table;
+    for (unsigned p = 0; p < table->pattern_count && !table->link; p++) {
+        const struct sim_pattern *pattern = &table->patterns[p];
+        if (!pattern->is_listing || pattern->index >= 0 || pattern->where != SIM_WHERE_NONE ||
+            !chance(draft, 400))
+            continue;
+        table->link_kind = 0;
+        while (!(pattern->kinds & 1u << table->link_kind))
+            table->link_kind++;
+        table->link_pattern = p;
+        table->link = "own";
+    }
+}
+
 static void draft_table(struct sim_draft *draft)
 {
     static const int64_t ttls[] = {0, 1000, 10000, 10000, 60000};
@@ -912,6 +989,10 @@ static void draft_table(struct sim_draft *draft)
             if (chance(draft, 700))
                 draft_index(draft, k, (int)i);
     }
+    if (chance(draft, 500))
+        draft_values(draft);
+    if (chance(draft, 700))
+        draft_link(draft);
     static const char *const dates[] = {"updated_at", "last_updated", "created_at", "ttl",
                                         "last_seen"};
     if (chance(draft, 600))

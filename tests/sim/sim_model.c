@@ -216,26 +216,27 @@ static enum sim_type type_of_key(const struct sim_table *table, int index, const
 
 /* docs/map.md, "Conditions": parts compare by their beginning, whole attributes as DynamoDB does,
  * except that a range of text includes all that begins with its end. */
-static bool meets_where(const struct sim_model_table *table, const struct sim_pattern *pattern,
-                        const struct sim_version *version, const struct sim_bindings *parts)
+static enum sim_fit meets_where(const struct sim_model_table *table,
+                                const struct sim_pattern *pattern,
+                                const struct sim_version *version, const struct sim_bindings *parts)
 {
     if (pattern->where == SIM_WHERE_NONE)
-        return true;
+        return SIM_FIT_YES;
     struct sim_slice value;
     enum sim_type type = type_of_key(table->table, pattern->index, pattern->where_name);
     if (pattern->where_is_attribute) {
         const struct sim_value *found = sim_version_get(version, pattern->where_name);
         if (!found)
-            return false;
+            return SIM_FIT_NO;
         value = (struct sim_slice){found->bytes, found->size};
     } else {
         const struct sim_slice *part = sim_bindings_get(parts, pattern->where_name);
         if (!part)
-            return false;
+            return SIM_FIT_NO;
         value = *part;
     }
     struct sim_text low = {0}, high = {0};
-    bool is_met = false;
+    bool is_met = false, is_behind = false;
     if (sim_format_expand(&pattern->low, parts, &low) &&
         sim_format_expand(&pattern->high, parts, &high)) {
         struct sim_slice from = {low.bytes ? low.bytes : "", low.size};
@@ -250,9 +251,13 @@ static bool meets_where(const struct sim_model_table *table, const struct sim_pa
                 (compare_slice(value, to, type) <= 0 ||
                  (type != SIM_N && !pattern->where_is_attribute && sim_slice_begins(value, to)));
     }
+    /* Behind U+10FFFF a key may be left out (ADR 8). */
+    if (pattern->where == SIM_WHERE_BETWEEN && type == SIM_S && high.size &&
+        value.size >= high.size + 4)
+        is_behind = memcmp(value.bytes + high.size, "\xf4\x8f\xbf\xbf", 4) == 0;
     sim_text_free(&low);
     sim_text_free(&high);
-    return is_met;
+    return !is_met ? SIM_FIT_NO : is_behind ? SIM_FIT_MAYBE : SIM_FIT_YES;
 }
 
 /* Filters of the model compare top-level attributes with texts. */
@@ -322,7 +327,7 @@ enum sim_fit sim_pattern_admits(const struct sim_model_table *table,
         return SIM_FIT_NO;
     if (fit != SIM_FIT_YES)
         return fit;
-    return meets_where(table, pattern, version, parts) ? SIM_FIT_YES : SIM_FIT_NO;
+    return meets_where(table, pattern, version, parts);
 }
 
 /* Paths. */
@@ -395,6 +400,12 @@ static bool formats_are_equal(const struct sim_key_format *a, const struct sim_k
             strcmp(a->pieces[i].text, b->pieces[i].text) != 0)
             return false;
     return true;
+}
+
+bool sim_step_is_valued(const struct sim_model_table *table, const struct sim_key_format *step)
+{
+    return table->valued && step->count == 1 && step->pieces[0].is_part &&
+           strcmp(step->pieces[0].text, table->valued) == 0;
 }
 
 static bool is_placeholder(const struct sim_key_format *step, struct sim_slice name)
@@ -575,7 +586,11 @@ static void resolve_table(struct sim_walk *walk, const struct sim_model_table *t
             const struct sim_pattern *pattern = &table->patterns[p];
             if (alive[p] && !pattern->is_hidden && pattern->step_count > depth &&
                 is_placeholder(&pattern->steps[depth], name)) {
-                node->kind = SIM_NODE_PLACEHOLDER;
+                node->kind = sim_step_is_valued(table, &pattern->steps[depth])
+                                 ? SIM_NODE_UNKNOWN
+                                 : SIM_NODE_PLACEHOLDER;
+                if (node->kind == SIM_NODE_UNKNOWN && !table->values_are_all)
+                    node->kind = SIM_NODE_PLACEHOLDER;
                 node->depth = walk->count - i - 1;
                 return;
             }

@@ -126,6 +126,8 @@ struct sim_pattern {
     bool is_consistent;
 };
 
+enum { SIM_MODEL_VALUES = 6 };
+
 struct sim_model_table {
     const char *directory;
     const struct sim_table *table;
@@ -139,6 +141,14 @@ struct sim_model_table {
     int64_t ttl_ms;
     bool is_generic;              /* below tables/: with facts */
     bool used[SIM_MODEL_INDEXES]; /* the map declares the index */
+    /* "params": a part whose values directories list. NULL: none. */
+    char *valued;
+    char *values[SIM_MODEL_VALUES];
+    unsigned value_count;
+    bool values_are_all; /* "only" */
+    /* "links": of items of a kind to a listing of their partition. NULL: none. */
+    const char *link;
+    unsigned link_kind, link_pattern;
 };
 
 struct sim_model {
@@ -267,8 +277,12 @@ bool sim_render_attribute(struct sim_text *out, const struct sim_model_table *ta
 /* Whether the map masks ATTRIBUTE. */
 bool sim_is_secret(const struct sim_model_table *table, struct sim_slice attribute);
 
+/* Whether a directory lists the values of STEP. */
+bool sim_step_is_valued(const struct sim_model_table *table, const struct sim_key_format *step);
+
 /* The date of VERSION in seconds since 1970; INT64_MIN: it has none, INT64_MAX: the model does not
  * know. */
-int64_t sim_render_date(const struct sim_model_table *table, const struct sim_version *version);
+int64_t sim_render_date(const struct sim_model_table *table, const struct sim_pattern *pattern,
+                        const struct sim_version *version);
 
 #endif

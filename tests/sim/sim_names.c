@@ -148,7 +148,8 @@ bool sim_name_write(struct sim_text *out, const struct sim_model_table *table,
 {
     size_t begin = out->size;
     const struct sim_key_format *name = &pattern->names[kind];
-    if (!name->count || !write_format(out, name, parts, begin))
+    /* A rank is in front of a leading dot. */
+    if (!name->count || !write_format(out, name, parts, pattern->has_rank ? SIZE_MAX : begin))
         return false;
     if (out->size == begin)
         sim_text_puts(out, "%");

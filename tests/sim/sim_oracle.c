@@ -195,7 +195,7 @@ static bool is_exact(const struct sim_node *node)
 static bool has_date(const struct sim_node *node, const struct sim_version *version,
                      const struct stat *stat)
 {
-    int64_t date = sim_render_date(node->table, version);
+    int64_t date = sim_render_date(node->table, node->pattern, version);
     return date == INT64_MIN || date == INT64_MAX || node->companion != SIM_COMPANION_NONE ||
            stat->st_mtim.tv_sec == date;
 }
@@ -598,9 +598,9 @@ static char *judge_limit(const struct expectation *of, size_t listed)
 
 /* Children that the map alone defines. */
 struct children {
-    const char *names[64];
-    bool may_lack[64]; /* borrowed */
-    char *owned[64];
+    const char *names[256];
+    bool may_lack[256]; /* borrowed */
+    char *owned[256];
     unsigned count, owned_count;
     bool is_open; /* there may be others */
 };
@@ -613,7 +613,7 @@ static void add_child_if(struct children *out, const char *name, bool may_lack)
             out->may_lack[i] = out->may_lack[i] && may_lack;
             return;
         }
-    if (out->count == 64)
+    if (out->count == 256 || out->owned_count >= 250)
         sim_broken("a directory has too many children");
     out->may_lack[out->count] = may_lack;
     out->names[out->count++] = name;
@@ -694,6 +694,15 @@ static void find_children(struct children *out, const struct sim_node *node, con
         }
         if (node->pattern && node->pattern->is_groups)
             continue; /* the values are listed */
+        for (unsigned v = 0; sim_step_is_valued(table, step) && v < table->value_count; v++) {
+            char *name = sim_printf("%s%s", table->values[v],
+                                    is_file && !pattern->attribute ? sim_life_options()->suffix
+                                                                   : "");
+            out->owned[out->owned_count++] = name;
+            add_child_if(out, name, is_file);
+        }
+        if (sim_step_is_valued(table, step) && table->values_are_all)
+            continue;
         has_placeholder = true;
         if (keys_are_listed() && table->is_generic && node->depth == 1 &&
             strncmp(rest, "items", 5) == 0) {
@@ -1119,9 +1128,19 @@ static char *judge_absence(const char *path, const struct sim_node *node, int64_
         if (sim_sight_may_lack(&sight, node))
             continue;
         bool has_file = true; /* in each version */
-        for (unsigned v = 0; v < sight.count && is_exact(node); v++)
-            if (sim_view_is_shown(&sight.views[v], node))
+        for (unsigned v = 0; v < sight.count; v++) {
+            if (!sim_view_is_shown(&sight.views[v], node))
+                continue;
+            if (is_exact(node))
                 has_file = has_file && render(&text, node, &sight.views[v]);
+            if (node->pattern->attribute)
+                has_file =
+                    has_file && sim_version_get(sight.views[v].version, node->pattern->attribute);
+        }
+        /* Another item may be the first one. */
+        if (node->kind == SIM_NODE_ITEM && node->pattern->is_first && items.count > 1)
+            has_file =
+                has_file && node->companion != SIM_COMPANION_ATTRIBUTE && !node->pattern->attribute;
         if (has_file)
             message =
                 complain(node, items.items[i], span, sim_copy("an item that exists is not found"));
@@ -1137,7 +1156,9 @@ static char *judge_not_found(const char *path, const struct sim_node *node, int6
     switch (node->kind) {
     case SIM_NODE_ENTRY:
     case SIM_NODE_ITEM:
+        /* No document says whether bare values have companions. */
         if (node->companion == SIM_COMPANION_OTHER ||
+            (node->companion != SIM_COMPANION_NONE && node->pattern->attribute) ||
             (node->companion == SIM_COMPANION_ATTRIBUTE && !is_exact(node)))
             return NULL;
         return judge_absence(path, node, from_ms, until_ms);
@@ -1452,12 +1473,83 @@ void sim_oracle_error(const char *path, const char *operation, int error, int64_
     sim_free(name);
 }
 
+/* PATH, whose last step TARGET replaces, without "." and "..". */
+static char *follow(const char *path, const char *target)
+{
+    struct sim_text out = {0};
+    sim_text_add(&out, path, (size_t)(strrchr(path, '/') - path));
+    while (*target) {
+        size_t size = strcspn(target, "/");
+        if (size == 2 && memcmp(target, "..", 2) == 0) {
+            while (out.size && out.bytes[--out.size] != '/')
+                continue;
+            out.bytes[out.size] = 0;
+        } else if (size && !(size == 1 && *target == '.')) {
+            sim_text_puts(&out, "/");
+            sim_text_add(&out, target, size);
+        }
+        target += size;
+        target += *target == '/';
+    }
+    return out.bytes;
+}
+
+/* Where the map's link of the item leads; NULL: the model does not know. */
+static char *expect_target(const struct sim_model *model, const struct sim_node *node,
+                           const struct sim_bindings *parts)
+{
+    const struct sim_model_table *table = node->table;
+    const struct sim_pattern *pattern = &table->patterns[table->link_pattern];
+    struct sim_text out = {0};
+    bool is_known = true;
+    sim_text_printf(&out, "/%s/%s", model->environment, table->directory);
+    for (unsigned i = 0; i < pattern->step_count && is_known; i++) {
+        sim_text_puts(&out, "/");
+        is_known = sim_step_write(&out, &pattern->steps[i], parts);
+    }
+    if (is_known)
+        return out.bytes;
+    sim_text_free(&out);
+    return NULL;
+}
+
+static char *judge_target(const struct sim_model *model, const struct sim_node *node, void *arg)
+{
+    const struct reading *of = arg;
+    const char *name = strrchr(of->path, '/') + 1;
+    if ((node->kind != SIM_NODE_ENTRY && node->kind != SIM_NODE_ITEM) || node->table->is_generic ||
+        !node->table->link || strcmp(name, node->table->link) != 0 || !strstr(of->path, "@links/"))
+        return NULL;
+    struct sim_items items = sim_node_items(node);
+    struct sim_span span = span_of_result(of->path, node, of->from_ms, of->until_ms);
+    char *actual = follow(of->path, of->bytes), *message = NULL;
+    for (size_t i = 0; i < items.count && !message; i++) {
+        struct sim_sight sight;
+        struct sim_bindings none = {0}, parts;
+        sim_sight_look(&sight, node, items.items[i], span);
+        struct sim_pattern any = {.index = -1, .kinds = 1u << node->table->link_kind};
+        for (unsigned v = 0; v < sight.count && items.count == 1 && !message; v++) {
+            if (sim_pattern_takes_apart(node->table, &any, ~0u, &none, sight.views[v].version,
+                                        &parts) != SIM_FIT_YES)
+                continue;
+            char *expected = expect_target(model, node, &parts);
+            if (expected && strcmp(expected, actual) != 0)
+                message = sim_printf("it leads to %s instead of %s", actual, expected);
+            sim_free(expected);
+        }
+    }
+    sim_free(actual);
+    sim_free(items.items);
+    return message;
+}
+
 void sim_oracle_link(const char *path, const char *target, int64_t from_ms, int64_t until_ms)
 {
-    (void)from_ms;
-    (void)until_ms;
+    struct reading reading = {
+        .path = path, .bytes = target, .from_ms = from_ms, .until_ms = until_ms};
     if (target[0] == '/' || !*target)
         sim_defect("link", "%s leads to %s, which is not relative", path, target);
+    judge("link", path, from_ms, judge_target, &reading);
 }
 
 bool sim_paths_has(const char *path)

@@ -311,15 +311,18 @@ void sim_render_typed(struct sim_text *out, const struct sim_model_table *table,
 
 /* Of the forms that the documents allow, the histories have seconds and milliseconds since 1970,
  * and ISO-8601 text in UTC. Numbers with more than 11 digits are milliseconds. */
-int64_t sim_render_date(const struct sim_model_table *table, const struct sim_version *version)
+int64_t sim_render_date(const struct sim_model_table *table, const struct sim_pattern *pattern,
+                        const struct sim_version *version)
 {
+    if (table->mtime && !render_shows(table, pattern, table->mtime))
+        return INT64_MAX;
     const struct sim_value *value = table->mtime ? sim_version_get(version, table->mtime) : NULL;
     if (!value)
         return INT64_MIN;
     if (value->type == SIM_N) {
         char *end;
         long long number = strtoll(value->bytes, &end, 10);
-        if (*end || number < 0)
+        if (*end || number < 0 || value->size > 13)
             return INT64_MAX;
         return value->size > 11 ? number / 1000 : number;
     }
