@@ -30,8 +30,10 @@ bool source_bounds_admit(const struct source_bounds *bounds, struct source_progr
                          struct error *err)
 {
     bool has_keys = read->kind == READ_ITEMS; /* their number is the end */
+    /* A scan has a limit of its own; a page of changes is no listing, and following has no end. */
+    bool is_bounded = !has_keys && read->kind != READ_SCAN && read->kind != READ_CHANGES;
     progress->items += count;
-    if (progress->items > bounds->items && !has_keys && read->kind != READ_SCAN)
+    if (progress->items > bounds->items && is_bounded)
         return source_bounds_refuse_items(bounds, read, err);
     if (count > 0 || !more || has_keys) {
         progress->idle_ms = 0;
