@@ -248,5 +248,7 @@ void sim_history_draw(void);
 void sim_history_write_one(struct sim_dice *dice);
 /* A write of ITEM: a change, a move in an index, a deletion, or a new item of that key. */
 void sim_history_write_item(struct sim_dice *dice, struct sim_item *item);
+/* A write of an item that was just read: mostly a move in an index. */
+void sim_history_write_read(struct sim_dice *dice, struct sim_item *item);
 
 #endif

@@ -474,6 +474,14 @@ static bool sim_service_check_signature(struct sim_service *service)
 
 /* Answers. */
 
+/* Whether items of indexes may change between their query and the read of their contents. */
+static bool sim_service_has_quick_writers(void)
+{
+    struct sim_dice dice = sim_dice_for("quick writers", 0);
+    /* A replay does not know what was written while it was recorded. */
+    return !sim_life_options()->is_replay && sim_dice_chance(&dice, 300);
+}
+
 static struct sim_mood sim_service_mood(struct sim_service *service, struct sim_dice *dice)
 {
     const char *name = service->operation->name;
@@ -493,6 +501,8 @@ static struct sim_mood sim_service_mood(struct sim_service *service, struct sim_
     if (is_batch &&
         sim_causes_strike_at(SIM_FAULT_UNPROCESSED, service->request->number, service->subject))
         mood.unprocessed = (size_t)sim_dice_between(dice, 1, 20);
+    if (is_page && sim_service_has_quick_writers() && sim_dice_chance(dice, 150))
+        mood.was_read = sim_history_write_read;
     return mood;
 }
 

@@ -588,6 +588,7 @@ struct sim_page {
 
     struct sim_text items;
     size_t bytes, scanned, count;
+    struct sim_item *seen;              /* one of its items */
     const struct sim_version *last;     /* the page ends behind it; NULL: at the end */
     const struct sim_value *last_range; /* a ghost: instead of its last range attribute */
 };
@@ -869,6 +870,8 @@ static bool sim_page_add(struct sim_page *page, const struct sim_version *versio
     int index = page->fetches ? -1 : page->index;
     page->bytes += sim_page_size_of(page, version);
     page->scanned++;
+    if (call->mood->was_read && sim_dice_below(call->mood->dice, (uint32_t)page->scanned) == 0)
+        page->seen = version->item;
     if (page->fetches)
         sim_call_charge(call, page->table, -1,
                         sim_units_of(version->item_size, page->consistent ? 2 : 1));
@@ -1047,6 +1050,8 @@ static bool sim_call_query_with(struct sim_call *call, struct sim_page *page)
         sim_page_read_partition(page, partition, &ghost);
     bool ok = sim_page_finish(page);
     sim_value_free(&ghost);
+    if (ok && page->seen && page->index >= 0)
+        call->mood->was_read(call->mood->dice, page->seen);
     return ok;
 }
 

@@ -31,6 +31,9 @@ struct sim_mood {
     bool is_cancelled;
     /* The life mounts with --allow-scan: otherwise a Scan is a defect of the program. */
     bool may_scan;
+    /* Called with an item of a page of an index, once the page is written: a writer changes the
+     * item before the program reads it again. NULL: none does. */
+    void (*was_read)(struct sim_dice *dice, struct sim_item *item);
     /* DescribeTable calls it within the object "Table", behind a comma-free end: it appends
      * members, each with a comma in front (,"VectorIndexes":[…]). May be NULL. */
     void (*describe_more)(struct sim_text *out, const struct sim_table *table);

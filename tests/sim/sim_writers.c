@@ -902,6 +902,19 @@ void sim_history_write_item(struct sim_dice *dice, struct sim_item *item)
         sim_writer_tell("deletes", sim_writer_delete(item, false));
 }
 
+void sim_history_write_read(struct sim_dice *dice, struct sim_item *item)
+{
+    unsigned at = 0;
+    while (at < sim_writer_count && sim_writers[at].table != item->table)
+        at++;
+    if (at == sim_writer_count)
+        return;
+    if (sim_dice_chance(dice, 700) && !item->newest->is_deleted)
+        sim_writer_tell("moves", sim_writer_move(&sim_writers[at], dice, item));
+    else
+        sim_history_write_item(dice, item);
+}
+
 static enum sim_type sim_draw_key_type(struct sim_dice *dice)
 {
     unsigned which = sim_dice_below(dice, 10);
