@@ -19,20 +19,25 @@ struct sim_style {
 
 static void render_string(struct sim_text *out, struct sim_slice text)
 {
+    static const char shorts[] = "\bb\ff\nn\rr\tt\"\"\\\\";
+    size_t from = 0;
     sim_text_add(out, "\"", 1);
     for (size_t i = 0; i < text.size; i++) {
         unsigned char c = (unsigned char)text.bytes[i];
-        static const char shorts[] = "\bb\ff\nn\rr\tt\"\"\\\\";
+        if (c >= 0x20 && c != '"' && c != '\\')
+            continue;
+        sim_text_add(out, text.bytes + from, i - from);
+        from = i + 1;
         const char *found = c ? strchr(shorts, c) : NULL;
         while (found && (found - shorts) % 2)
             found = strchr(found + 1, c);
         if (found)
             sim_text_printf(out, "\\%c", found[1]);
-        else if (c < 0x20)
-            sim_text_printf(out, "\\u%04x", c);
         else
-            sim_text_add(out, &c, 1);
+            sim_text_printf(out, "\\u%04x", c);
     }
+    if (from < text.size)
+        sim_text_add(out, text.bytes + from, text.size - from);
     sim_text_add(out, "\"", 1);
 }
 
