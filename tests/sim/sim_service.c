@@ -485,7 +485,8 @@ static bool sim_service_has_quick_writers(void)
 static struct sim_mood sim_service_mood(struct sim_service *service, struct sim_dice *dice)
 {
     const char *name = service->operation->name;
-    bool is_page = strcmp(name, "Query") == 0 || strcmp(name, "Scan") == 0;
+    bool is_page =
+        strcmp(name, "Query") == 0 || strcmp(name, "Scan") == 0 || strncmp(name, "List", 4) == 0;
     bool is_batch = strcmp(name, "BatchGetItem") == 0;
     struct sim_mood mood = {
         .dice = dice,
