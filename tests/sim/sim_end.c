@@ -54,6 +54,21 @@ static void end_check_lines(const char *path, const char *bytes, size_t size)
     }
 }
 
+/* A line of errors or log has the time, and fields with the process, the errno, or a note. */
+static void end_check_errors(const char *path, const char *bytes, size_t size)
+{
+    for (const char *at = bytes, *end; at < bytes + size; at = end + 1) {
+        size_t length;
+        end = memchr(at, '\n', (size_t)(bytes + size - at));
+        if (!end)
+            sim_defect("control", "the last line of %s is torn", path);
+        length = (size_t)(end - at);
+        if (length < 21 || strncmp(at, "20", 2) != 0 || at[19] != 'Z' || at[20] != ' ' ||
+            !(memmem(at, length, " pid=", 5) || memmem(at, length, " note", 5)))
+            sim_defect("control", "a line of %s has another form: %.*s", path, (int)length, at);
+    }
+}
+
 static void end_check_json(const char *path, const char *bytes, size_t size)
 {
     struct sim_json json;
@@ -76,6 +91,8 @@ void sim_end_check_control(const char *path, const char *bytes, size_t size)
         end_check_json(path, bytes, size);
     else if (strcmp(path, "/.ddbfs/metrics") == 0)
         end_check_metrics(path, bytes, size);
+    else if (strcmp(path, "/.ddbfs/errors") == 0)
+        end_check_errors(path, bytes, size);
 }
 
 /* The limit of a second, while the life goes on. The last request of a second may exceed it, which
@@ -351,6 +368,21 @@ static void end_check_ledger_file(const struct sim_json *stats)
     sim_text_free(&bytes);
 }
 
+/* Each failure of the service is reported, unless memory was short. */
+static void end_check_failures(struct sim_actor *actor, const struct sim_json *stats)
+{
+    size_t size;
+    char *errors;
+    if (sim_life_count().failures > 0 && end_number(stats, "errors") < 1)
+        sim_defect("control", "%llu failures, and stats.json has none",
+                   (unsigned long long)sim_life_count().failures);
+    errors = end_read(actor, "errors", &size);
+    if (errors && sim_life_count().failures > 0 && size == 0)
+        sim_defect("control", "%llu failures, and errors is empty",
+                   (unsigned long long)sim_life_count().failures);
+    sim_free(errors);
+}
+
 static void end_check_books(struct sim_actor *actor, bool was_silent)
 {
     size_t size;
@@ -369,6 +401,7 @@ static void end_check_books(struct sim_actor *actor, bool was_silent)
     metrics = end_read(actor, "metrics", &size);
     if (metrics)
         end_check_metrics_books(metrics, &stats);
+    end_check_failures(actor, &stats);
     end_check_ledger(actor, &stats);
     end_check_ledger_file(&stats);
     sim_free(metrics);

@@ -40,8 +40,8 @@ static void life_draw_limits(struct sim_life_options *out)
     /* At least the names of all tables, which the start lists. */
     if (life_has("--max-entries", 80))
         out->max_entries = (uint32_t)CHOOSE("--max-entries", 10, 10, 30, 100, 1000);
-    if (life_has("--parallel", 300))
-        out->parallel_ms = CHOOSE("--parallel", -1, 0, 0, 1, 20, 200);
+    if (life_has("--parallel", 500))
+        out->parallel_ms = CHOOSE("--parallel", -1, 0, 0, 0, 0, 1, 20);
     if (life_has("--spool-size", 100))
         out->spool_bytes = (uint64_t)CHOOSE("--spool-size", 1, 1, 4) << 20;
     out->no_spool = life_has("--spool no", 60);
@@ -50,7 +50,7 @@ static void life_draw_limits(struct sim_life_options *out)
 static void life_draw_views(struct sim_life_options *out)
 {
     static const char *const suffixes[] = {".json", ".txt", "_", ".item-of-a-table"};
-    out->live = life_has("--live", 200);
+    out->live = life_has("--live", 300);
     out->show_secrets = life_has("--show-secrets", 150);
     out->is_compact = life_has("--format compact", 200);
     out->no_hedge = life_has("--hedge no", 300);
@@ -114,7 +114,7 @@ bool sim_life_is_frozen(void)
 
 bool sim_life_is_fat(void)
 {
-    return life_has("fat", 120) && !sim_life_is_frozen();
+    return life_has("fat", 250) && !sim_life_is_frozen();
 }
 
 struct life_words {

@@ -63,8 +63,8 @@ struct sim_life_options {
     bool records;               /* --record SCRATCH/recording.ddb */
     bool is_snapshot;   /* --snapshot SCRATCH/snapshot.ddb: nothing changes, and no request is
                          * sent */
-    bool is_replay;             /* --snapshot SCRATCH/recording.ddb, which another mount of the same
-                                 * tables has recorded: what it did not read is ENODATA */
+    bool is_replay;     /* --snapshot SCRATCH/recording.ddb, which another mount of the same
+                         * tables has recorded: what it did not read is ENODATA */
     const char *suffix; /* --suffix; "" without */
     unsigned umask;     /* -o umask=; 0 without */
 };
@@ -114,6 +114,7 @@ void sim_life_check_end(void);
  * service: virtual time passed in them. */
 struct sim_life_counts {
     uint64_t operations, cold, actions;
+    uint64_t failures; /* with an errno that the service or the network causes */
 };
 struct sim_life_counts sim_life_count(void);
 

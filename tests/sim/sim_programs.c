@@ -61,6 +61,18 @@ static void program_check_duration(const struct program_call *call)
         sim_defect("duration", "%s of %s took %lld ms", call->name, call->path, (long long)took_ms);
 }
 
+/* Failures that /.ddbfs/errors reports. */
+static bool program_is_reported(ssize_t error)
+{
+    static const int errors[] = {EACCES,       EAGAIN,      ETIMEDOUT, EHOSTUNREACH,
+                                 ECONNREFUSED, EDQUOT,      EPROTO,    ECONNRESET,
+                                 EBADMSG,      EKEYEXPIRED, EFBIG,     ENOTUNIQ};
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (error == errors[i])
+            return true;
+    return false;
+}
+
 /* Judges a failure; returns whether the call succeeded. RESULT is a negative errno, or the result.
  */
 static bool program_end(const struct program_call *call, ssize_t result)
@@ -82,6 +94,7 @@ static bool program_end(const struct program_call *call, ssize_t result)
                        call->path);
         return false;
     }
+    program_counts.failures += program_is_reported(-result);
     sim_oracle_error(call->path, call->name, (int)-result, call->from_ms, now_ms);
     return false;
 }
@@ -258,8 +271,25 @@ static ssize_t program_read_names(struct sim_actor *actor, const char *path, int
     return got;
 }
 
+/* The results of ITEM@similar/N have ranks, the nearest first; one that is deleted is left out. */
+static void program_check_ranks(const char *path, const struct sim_names *names)
+{
+    const char *at = strstr(path, "@similar");
+    unsigned long most = at[8] == '/' ? strtoul(at + 9, NULL, 10) : 10, before = 0;
+    for (size_t i = 0; i < names->count; i++) {
+        char *end;
+        unsigned long rank = strtoul(names->entries[i].name, &end, 10);
+        if (rank <= before || rank > most || *end != '_')
+            sim_defect("similar", "%s has %s behind the rank %lu", path, names->entries[i].name,
+                       before);
+        before = rank;
+    }
+}
+
 static void program_judge_names(const char *path, const struct sim_names *names)
 {
+    if (strstr(path, "@similar") && !strchr(strstr(path, "@similar") + 1, '@'))
+        program_check_ranks(path, names);
     char **texts = sim_alloc((names->count + 1) * sizeof *texts);
     for (size_t i = 0; i < names->count; i++) {
         texts[i] = names->entries[i].name;
