@@ -255,6 +255,8 @@ static void life_draw_weights(unsigned *weights)
         weights[i] = life_weights[i] * factors[sim_dice_below(&dice, COUNT(factors))];
     }
     weights[SIM_ACT_CAT] += 20;
+    if (sim_life_options()->live)
+        weights[SIM_ACT_REFRESH] += 300; /* changes of what was read, which must show */
     if (sim_life_options()->max_rcu > 0 || sim_life_options()->max_rcu_per_process > 0) {
         weights[SIM_ACT_GREP] += 400; /* programs that reach a limit */
         weights[SIM_ACT_STORM] += 100;

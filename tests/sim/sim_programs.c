@@ -150,9 +150,12 @@ static void program_write_near(struct sim_actor *actor, const char *path)
     sim_model_resolve(sim_model_now(), path, &node);
     if (node.kind == SIM_NODE_LISTING || node.kind == SIM_NODE_ENTRY || node.kind == SIM_NODE_ITEM)
         items = sim_node_items(&node);
-    if (items.count > 0)
-        sim_history_write_item(&actor->dice,
-                               items.items[sim_dice_below(&actor->dice, (uint32_t)items.count)]);
+    struct sim_item *item =
+        items.count > 0 ? items.items[sim_dice_below(&actor->dice, (uint32_t)items.count)] : NULL;
+    if (item && sim_dice_chance(&actor->dice, 300))
+        sim_history_write_read(&actor->dice, item);
+    else if (item)
+        sim_history_write_item(&actor->dice, item);
     sim_free(items.items);
     sim_node_clean_up(&node);
 }
