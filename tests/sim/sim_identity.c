@@ -162,6 +162,17 @@ static void sim_identity_answer_container(const struct sim_request *request, str
                        sim_identity_write_keys(sim_identity.knows_account));
 }
 
+/* A token or a role's name that has lost its end on the way leads to such a request. */
+static void sim_identity_refuse(const struct sim_request *request, struct sim_answer *out)
+{
+    if (!sim_causes_had(SIM_FAULT_TRUNCATED))
+        sim_defect("identity", "the metadata service refuses %s %s", request->method, request->url);
+    sim_identity_reply(out, "text/html", sim_copy("<html>Unauthorized</html>"));
+    out->status = sim_request_header(request, "x-aws-ec2-metadata-token") ? 401 : 404;
+    out->fault = SIM_FAULT_TRUNCATED;
+    out->error = EACCES;
+}
+
 static void sim_identity_answer_machine(const struct sim_request *request, struct sim_answer *out)
 {
     const char *path = request->url + strlen(SIM_MACHINE);
@@ -175,7 +186,7 @@ static void sim_identity_answer_machine(const struct sim_request *request, struc
     else if (has_token && strcmp(path, "meta-data/iam/security-credentials/" SIM_ROLE) == 0)
         sim_identity_reply(out, "text/plain", sim_identity_write_keys(false));
     else
-        sim_defect("identity", "the metadata service refuses %s %s", request->method, request->url);
+        sim_identity_refuse(request, out);
 }
 
 void sim_identity_answer(const struct sim_request *request, struct sim_answer *out)

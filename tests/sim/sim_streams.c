@@ -512,6 +512,9 @@ static void sim_streams_read(struct sim_stream *stream, size_t number, size_t ne
     }
     while (end > next && shard->records[end - 1].visible_ms > sim_now_ms())
         end--;
+    if (end > next && next > shard->trimmed &&
+        sim_causes_strike(SIM_FAULT_STREAM, "a change comes again"))
+        next--;
     size_t count = sim_streams_draw_page(shard, end - next, dice);
     sim_text_puts(&out->body, "{\"Records\":[");
     while (out->items < count && out->body.size < SIM_MOST_BYTES) {

@@ -10,6 +10,7 @@
 #include "core/net/http.h"
 #include "core/net/transport.h"
 #include "tests/sim/sim_identity.h"
+#include "tests/sim/sim_life.h"
 #include "tests/sim/sim_service.h"
 #include "tests/sim/sim_world.h"
 
@@ -435,6 +436,23 @@ static void sim_transport_choose_failure(struct transfer *transfer)
               reasons[i].after);
 }
 
+/* Most networks of a life are near, some are far. Services of the machine itself are always near.
+ */
+static int64_t sim_transport_draw_latency_ms(struct transfer *transfer)
+{
+    static int64_t usual_ms;
+    struct sim_dice *dice = &transfer->dice;
+    if (usual_ms == 0) {
+        struct sim_dice network = sim_dice_for("network", 0);
+        usual_ms = sim_dice_chance(&network, 750) ? 20 : sim_dice_between(&network, 30, 200);
+    }
+    if (transfer->is_of_identity)
+        return sim_dice_between(dice, 1, 5);
+    if (sim_dice_chance(dice, 950))
+        return sim_dice_between(dice, usual_ms > 20 ? usual_ms / 4 : 1, usual_ms);
+    return sim_dice_between(dice, usual_ms, 400);
+}
+
 static void sim_transport_draw_fate(struct transfer *transfer)
 {
     struct sim_dice *dice = &transfer->dice;
@@ -457,9 +475,7 @@ static void sim_transport_draw_fate(struct transfer *transfer)
     } else if (sim_transport_is_hit(transfer, SIM_FAULT_NO_ANSWER)) {
         transfer->fate = SIM_FATE_SILENCE;
     }
-    int64_t latency_ms = sim_dice_chance(dice, 950) ? sim_dice_between(dice, 1, 20)
-                         : transfer->is_of_identity ? 1
-                                                    : sim_dice_between(dice, 20, 400);
+    int64_t latency_ms = sim_transport_draw_latency_ms(transfer);
     if (sim_transport_is_hit(transfer, SIM_FAULT_LATE))
         latency_ms = sim_dice_between(dice, 500, 14000);
     int64_t arrive_ms = transfer->sent_ms + latency_ms;
@@ -547,6 +563,9 @@ static struct transfer *sim_transport_send(struct transport *transport,
     transfer->dice = sim_dice_for("transfer", transfer->number);
     transfer->sent_ms = sim_now_ms();
     transfer->is_of_identity = sim_identity_has(request->url);
+    if (!transfer->is_of_identity && request->timeout_ms > sim_life_options()->timeout_ms)
+        sim_defect("deadline", "%s may take %lld ms; --timeout is %lld ms", what,
+                   (long long)request->timeout_ms, (long long)sim_life_options()->timeout_ms);
     sim_transport_draw_fate(transfer);
     if (!sim_transport_wait(transfer)) {
         sim_transport_free(transfer);
