@@ -1056,8 +1056,9 @@ static char *judge_mode(const struct sim_node *node, const struct stat *stat)
         is_directory = true;
         break;
     case SIM_NODE_LISTING:
-        if (node->companion == SIM_COMPANION_OTHER)
-            return NULL; /* LIST@table is a directory */
+        /* LIST@table is a directory, and so is one whose own name ends in "@". */
+        if (node->companion == SIM_COMPANION_OTHER || node->companion == SIM_COMPANION_ATTRIBUTES)
+            return NULL;
         is_directory = node->companion == SIM_COMPANION_NONE;
         break;
     case SIM_NODE_README:
@@ -1265,7 +1266,8 @@ static bool is_documented(const char *path, const struct sim_node *node, int err
     case ENOTUNIQ:
         /* A directory reads the files that the map declares in it. */
         return node->kind == SIM_NODE_STRUCTURE ||
-               (node->kind == SIM_NODE_ITEM && !node->pattern->is_first && count_read(node) > 1);
+               (node->kind == SIM_NODE_ITEM && !node->pattern->is_first &&
+                (node->companion == SIM_COMPANION_OTHER || count_read(node) > 1));
     case ENAMETOOLONG:
         return has_long_step(path);
     case EFBIG:
