@@ -22,10 +22,10 @@ enum {
     /* "Not found" is reused for at most 2 s. */
     ORACLE_ABSENT_TTL_MS = 2000,
     /* The age of a result counts from its response: it may have been read that much earlier. */
-    ORACLE_RESPONSE_MS = 1500,
+    ORACLE_RESPONSE_MS = 300,
     /* docs/live.md: a change is visible "within about a second"; from a lag of 5 s on the ttl
      * counts, and "none from before the lag". The half second is for the kernel. */
-    ORACLE_LIVE_MS = 15000,
+    ORACLE_LIVE_MS = 6000,
     /* A failed lookup may be reused for the repetition of the kernel within a second. */
     ORACLE_FAILURE_MS = 2000,
     /* How long programs hold a file open between two reads. */
