@@ -111,7 +111,7 @@ static bool actors_may_be_alone(void *arg)
 /* An action that checks the laws of sharing runs alone; all others run together. */
 static void actors_run_action(struct sim_actor *actor, const struct sim_action *action)
 {
-    bool wants_alone = action->kind != SIM_ACT_UNMOUNT && sim_dice_chance(&actor->dice, 100);
+    bool wants_alone = action->kind != SIM_ACT_UNMOUNT && sim_dice_chance(&actor->dice, 150);
     actors.waiting_alone += wants_alone;
     sim_fiber_wait(wants_alone ? actors_may_be_alone : actors_may_share, NULL);
     actors.waiting_alone -= wants_alone;

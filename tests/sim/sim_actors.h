@@ -74,6 +74,8 @@ void sim_program_run(struct sim_actor *actor, enum sim_action_kind kind);
 
 /* sim_sharing.c: the laws of shared results, as an action that is alone. */
 void sim_sharing_check(struct sim_actor *actor);
+/* The service has got a request: while an action is alone, none is sent twice. */
+void sim_sharing_note_request(const char *operation, const char *body);
 
 /* Has the mount's owner drop PATH and all below. False if it could not. */
 bool sim_program_refresh(struct sim_actor *actor, const char *path);

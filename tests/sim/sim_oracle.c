@@ -695,9 +695,9 @@ static void find_children(struct children *out, const struct sim_node *node, con
         if (node->pattern && node->pattern->is_groups)
             continue; /* the values are listed */
         for (unsigned v = 0; sim_step_is_valued(table, step) && v < table->value_count; v++) {
-            char *name = sim_printf("%s%s", table->values[v],
-                                    is_file && !pattern->attribute ? sim_life_options()->suffix
-                                                                   : "");
+            char *name =
+                sim_printf("%s%s", table->values[v],
+                           is_file && !pattern->attribute ? sim_life_options()->suffix : "");
             out->owned[out->owned_count++] = name;
             add_child_if(out, name, is_file);
         }
@@ -1439,14 +1439,14 @@ static bool is_similar_refusal(const char *path, int error)
     const struct sim_vector *vectors;
     const char *at = strstr(path, "@similar");
     char *item = at ? sim_printf("%.*s", (int)(at - path), path) : NULL;
-    if (!item || (error != ENODEV && error != EINVAL))
+    if (!item || (error != ENODEV && error != EINVAL && error != ENOENT && error != ENOTDIR))
         return false;
     sim_model_resolve(sim_model_now(), item, &node);
     bool has_index =
         !sim_life_is_frozen() && node.table && sim_vectors_of(node.table->table, &vectors) > 0;
     sim_node_clean_up(&node);
     sim_free(item);
-    return error == ENODEV || has_index;
+    return error == ENODEV || error == ENOENT || error == ENOTDIR || has_index;
 }
 
 void sim_oracle_error(const char *path, const char *operation, int error, int64_t from_ms,

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <zlib.h>
 
+#include "tests/sim/sim_actors.h"
 #include "tests/sim/sim_bill.h"
 #include "tests/sim/sim_identity.h"
 #include "tests/sim/sim_lies.h"
@@ -582,6 +583,7 @@ void sim_service_answer(const struct sim_request *request, struct sim_answer *ou
     sim_service_check_body(&service);
     sim_service_name_subject(&service);
     sim_tell("service", "gets %s %.400s", service.operation->name, request->body);
+    sim_sharing_note_request(service.operation->name, request->body);
     bool is_refused = sim_service_fail(&service) || !sim_service_check_signature(&service) ||
                       sim_service_expire(&service) || sim_service_deny(&service) ||
                       sim_service_throttle(&service);

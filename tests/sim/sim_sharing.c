@@ -31,6 +31,50 @@ static void sharing_require(const char *law, const char *path, uint64_t before, 
                    (unsigned long long)sent, (unsigned long long)most);
 }
 
+/* Requests since an action began to listen. */
+enum { SHARING_MOST_REQUESTS = 500 };
+
+static struct {
+    bool listens;
+    char *requests[SHARING_MOST_REQUESTS]; /* owned */
+    unsigned count;
+    char *repeated; /* owned; NULL: each request was sent once */
+} sharing;
+
+static void sharing_listen(void)
+{
+    for (unsigned i = 0; i < sharing.count; i++)
+        sim_free(sharing.requests[i]);
+    sim_free(sharing.repeated);
+    sharing.repeated = NULL;
+    sharing.count = 0;
+    sharing.listens = true;
+}
+
+/* An item whose response is late may be requested twice. */
+void sim_sharing_note_request(const char *operation, const char *body)
+{
+    bool counts = strcmp(operation, "Query") == 0 || strcmp(operation, "BatchGetItem") == 0 ||
+                  (strcmp(operation, "GetItem") == 0 && sim_life_options()->no_hedge);
+    if (!sharing.listens || !counts || sharing.count == SHARING_MOST_REQUESTS)
+        return;
+    char *request = sim_printf("%s %s", operation, body);
+    for (unsigned i = 0; i < sharing.count && !sharing.repeated; i++)
+        if (strcmp(sharing.requests[i], request) == 0)
+            sharing.repeated = sim_copy(request);
+    sharing.requests[sharing.count++] = request;
+}
+
+/* Within the ttl, no request is sent twice. */
+static void sharing_require_once(const char *path, int64_t from_ms, int64_t ttl_ms)
+{
+    sharing.listens = false;
+    if (sharing.repeated && sim_now_ms() - from_ms < ttl_ms && sharing_holds(from_ms) &&
+        !sim_causes_any_page(from_ms, sim_now_ms()))
+        sim_defect("sharing", "while %s was read, a request was sent twice: %.600s", path,
+                   sharing.repeated);
+}
+
 /* Has the names above PATH looked up: a table of tables/ is described. */
 static void sharing_look_above(struct sim_actor *actor, const char *path)
 {
@@ -79,10 +123,15 @@ static void sharing_check_cat(struct sim_actor *actor)
     uint64_t before;
     if (sim_actor_draw_path(actor, SIM_PATH_ITEM, path) != SIM_PATH_ITEM)
         return;
+    if (!sim_program_refresh(actor, path)) /* the ttl begins now */
+        return;
+    from_ms = sim_now_ms();
+    sharing_listen();
     if (!sim_program_stat(actor, path, &stat) || !S_ISREG(stat.st_mode))
         return;
     sim_program_cat(actor, path);
     ttl_ms = sim_paths_ttl_ms(path);
+    sharing_require_once(path, from_ms, ttl_ms);
     before = sim_transport_sent();
     sim_program_cat(actor, path);
     if (sim_now_ms() - from_ms < ttl_ms)
@@ -98,8 +147,12 @@ static void sharing_check_listing(struct sim_actor *actor)
     int64_t ttl_ms;
     if (sim_actor_draw_path(actor, SIM_PATH_LISTING, path) != SIM_PATH_LISTING)
         return;
+    if (!sim_program_refresh(actor, path))
+        return;
+    sharing_listen();
     sim_program_list(actor, path, &names, 500);
     ttl_ms = sim_paths_ttl_ms(path);
+    sharing_require_once(path, names.from_ms, ttl_ms);
     for (size_t i = 0; names.is_whole && i < names.count; i++) {
         uint64_t before = sim_transport_sent();
         if (names.entries[i].type != DT_REG || !sim_paths_is_item(path, names.entries[i].name) ||
@@ -111,6 +164,33 @@ static void sharing_check_listing(struct sim_actor *actor)
             sharing_require("reading an entry after its listing", child, before, 0, names.from_ms);
     }
     sim_names_free(&names);
+}
+
+/* The forms of a listing, twice: the second time within the ttl sends nothing. */
+static void sharing_check_forms(struct sim_actor *actor)
+{
+    static const char *const forms[] = {"@jsonl", "@count", "@csv", "@info", ""};
+    char path[SIM_PATH_ROOM];
+    int64_t from_ms = sim_now_ms(), ttl_ms;
+    const char *form = forms[sim_dice_below(&actor->dice, 5)];
+    struct stat stat;
+    uint64_t before;
+    if (sim_actor_draw_path(actor, SIM_PATH_LISTING, path) != SIM_PATH_LISTING)
+        return;
+    ttl_ms = sim_paths_ttl_ms(path);
+    if (!sim_program_refresh(actor, path))
+        return;
+    from_ms = sim_now_ms();
+    strncat(path, form, SIM_PATH_ROOM - strlen(path) - 1);
+    sharing_listen();
+    if (!sim_program_stat(actor, path, &stat))
+        return;
+    sim_program_look(actor, path);
+    sharing_require_once(path, from_ms, ttl_ms);
+    before = sim_transport_sent();
+    sim_program_look(actor, path);
+    if (sim_now_ms() - from_ms < ttl_ms)
+        sharing_require("a second read", path, before, 0, from_ms);
 }
 
 /* An item, as itself, as typed JSON, and with its origin. */
@@ -155,8 +235,8 @@ static void sharing_check_merge(struct sim_actor *actor)
 void sim_sharing_check(struct sim_actor *actor)
 {
     static void (*const checks[])(struct sim_actor *) = {
-        sharing_check_probe, sharing_check_structure, sharing_check_cat,     sharing_check_cat,
-        sharing_check_merge, sharing_check_listing,   sharing_check_listing, sharing_check_listing,
+        sharing_check_probe, sharing_check_structure, sharing_check_cat,   sharing_check_cat,
+        sharing_check_merge, sharing_check_listing,   sharing_check_forms, sharing_check_listing,
     };
     checks[sim_dice_below(&actor->dice, sizeof checks / sizeof checks[0])](actor);
 }
