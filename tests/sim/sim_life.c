@@ -117,6 +117,11 @@ bool sim_life_is_fat(void)
     return life_has("fat", 250) && !sim_life_is_frozen();
 }
 
+bool sim_life_cuts_pages(void)
+{
+    return life_has("cut pages", 200);
+}
+
 struct life_words {
     const char **words; /* owned, and the words */
     unsigned count;

@@ -86,6 +86,9 @@ bool sim_life_is_frozen(void);
 /* Whether writers of this life make items large. */
 bool sim_life_is_fat(void);
 
+/* Whether all pages of this life have few items: each listing has many pages. */
+bool sim_life_cuts_pages(void);
+
 /* Makes the files that the mount of this life needs: a snapshot of the tables. Before the mount. */
 void sim_life_prepare(const char *scratch);
 

@@ -497,6 +497,8 @@ static struct sim_mood sim_service_mood(struct sim_service *service, struct sim_
     if (is_page &&
         sim_causes_strike_at(SIM_FAULT_SHORT_PAGE, service->request->number, service->subject))
         mood.cut_after = (size_t)sim_dice_between(dice, 1, 6);
+    else if (is_page && sim_life_cuts_pages())
+        mood.cut_after = (size_t)sim_dice_between(dice, 2, 5);
     if (is_page &&
         sim_causes_strike_at(SIM_FAULT_EMPTY_PAGE, service->request->number, service->subject))
         mood.is_empty = true;
