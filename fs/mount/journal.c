@@ -295,7 +295,8 @@ static void journal_add_error(struct journal *journal, pid_t pid, struct span pa
     journal_add_line_once(journal, LOG_LEVEL_WARNING, err->text, buf_text(&word), buf_text(&line));
     if (error)
         buf_printf(&line, "; hint: %s", error_hint(err));
-    journal_ring_add(journal, &journal->errors, buf_text(&line));
+    if (!line.failed)
+        journal_ring_add(journal, &journal->errors, buf_text(&line));
 }
 
 void journal_error(struct journal *journal, pid_t pid, struct span path, int error,
