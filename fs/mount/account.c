@@ -167,7 +167,9 @@ static void account_report(struct account *account)
     CLEAN_UP(buf_clean_up) struct buf line = {0};
     struct mount *mount = account->mount;
     bool is_read = account->plan && !account->is_reported;
-    if (!is_read && account->requests == 0 && !account->error)
+    /* A share of another access's request costs, too. */
+    bool is_charged = account->requests > 0 || account->spent.units + account->spent.doubted > 0;
+    if (!is_read && !is_charged && !account->error)
         return;
     usage_add_request(mount->usage, span_text(account->process.program),
                       account->error && account->error != ENOENT ? USAGE_FAILED
