@@ -154,15 +154,21 @@ bool sim_sight_may_be_listed(const struct sim_sight *sight, const struct sim_nod
            (!pattern->reads_again || some_admit(sight, false, true));
 }
 
-/* In an index an item that moves "from ahead of the query to behind it is in no page" (ADR 66). */
+/* In an index an item that moves "from ahead of the query to behind it is in no page" (ADR 66).
+ * Where each read of the index is as late as the one before it, an item that moves ahead is in a
+ * page. */
 static bool moves(const struct sim_sight *sight, const struct sim_node *node)
 {
     const struct sim_version *first = NULL;
+    const struct sim_table *table = node->table->table;
+    const struct sim_index *index = &table->indexes[node->pattern->index];
+    bool has_lag = (index->is_local ? table->most_lag_ms : index->most_lag_ms) > 0;
     for (unsigned i = 0; i < sight->count; i++) {
         const struct sim_view *view = &sight->views[i];
         if (!sim_view_is_listed(view, node))
             continue;
-        if (first && sim_node_compare(node, first, view->version) != 0)
+        int order = first ? sim_node_compare(node, first, view->version) : 0;
+        if (has_lag ? order != 0 : order < 0) /* FIRST is the later version */
             return true;
         first = view->version;
     }
