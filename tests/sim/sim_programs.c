@@ -15,6 +15,7 @@
 #include "tests/sim/sim_fiber.h"
 #include "tests/sim/sim_history.h"
 #include "tests/sim/sim_sight.h"
+#include "tests/sim/sim_streams.h"
 #include "tests/sim/sim_text.h"
 #include "tests/sim/sim_world.h"
 
@@ -817,6 +818,7 @@ static void program_take_change(struct program_follower *follower, const char *p
     } else {
         if (!sequence || !shard)
             sim_defect("tail", "a line of %s has no place: %.*s", path, (int)size, text);
+        sim_streams_check_line(follower->table, &line);
         follower->sequences =
             sim_grow(follower->sequences, (follower->count + 1) * sizeof *follower->sequences);
         follower->sequences[follower->count++] = sim_printf("%s %s", shard, sequence);

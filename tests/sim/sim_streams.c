@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/sim/sim_causes.h"
 #include "tests/sim/sim_world.h"
@@ -575,4 +576,158 @@ bool sim_streams_answer(const char *operation, const struct sim_json *request,
     else
         sim_streams_place(stream, request, dice, out);
     return true;
+}
+
+/* The oracle of lines. */
+
+static bool sim_streams_is_plain(const struct sim_json *json, const struct sim_value *value);
+
+static bool sim_streams_is_text(const struct sim_json *json, const char *bytes, size_t size)
+{
+    return json->kind == SIM_JSON_STRING && json->size == size &&
+           memcmp(json->bytes, bytes, size) == 0;
+}
+
+/* A set is an array in some order. */
+static bool sim_streams_is_set(const struct sim_json *json, const struct sim_value *set)
+{
+    if (json->kind != SIM_JSON_ARRAY || json->count != set->member_count)
+        return false;
+    for (size_t i = 0; i < set->member_count; i++) {
+        size_t k = 0;
+        while (k < json->count && !sim_streams_is_plain(&json->members[k], &set->members[i].value))
+            k++;
+        if (k == json->count)
+            return false;
+    }
+    return true;
+}
+
+static bool sim_streams_is_map(const struct sim_json *json, const struct sim_attribute *members,
+                               size_t count)
+{
+    bool is = json->kind == SIM_JSON_OBJECT && json->count == count;
+    for (size_t i = 0; is && i < count; i++) {
+        const struct sim_json *own = sim_json_get(json, members[i].name);
+        is = own && sim_streams_is_plain(own, &members[i].value);
+    }
+    return is;
+}
+
+/* Whether JSON shows VALUE as a file does. A masked value shows nothing. */
+static bool sim_streams_is_plain(const struct sim_json *json, const struct sim_value *value)
+{
+    static const char mask[] = "********";
+    struct sim_text coded = {0};
+    bool is = false;
+    if (sim_streams_is_text(json, mask, sizeof mask - 1))
+        return true;
+    switch (value->type) {
+    case SIM_S:
+        return sim_streams_is_text(json, value->bytes, value->size);
+    case SIM_N:
+        return json->kind == SIM_JSON_NUMBER && strcmp(json->bytes, value->bytes) == 0;
+    case SIM_B:
+        sim_text_base64(&coded, value->bytes, value->size);
+        is = sim_streams_is_text(json, coded.bytes ? coded.bytes : "", coded.size);
+        sim_text_free(&coded);
+        return is;
+    case SIM_BOOL:
+        return json->kind == (strcmp(value->bytes, "true") == 0 ? SIM_JSON_TRUE : SIM_JSON_FALSE);
+    case SIM_NULL:
+        return json->kind == SIM_JSON_NULL;
+    case SIM_M:
+        return sim_streams_is_map(json, value->members, value->member_count);
+    case SIM_L:
+        is = json->kind == SIM_JSON_ARRAY && json->count == value->member_count;
+        for (size_t i = 0; is && i < json->count; i++)
+            is = sim_streams_is_plain(&json->members[i], &value->members[i].value);
+        return is;
+    case SIM_SS:
+    case SIM_NS:
+    case SIM_BS:
+        return sim_streams_is_set(json, value);
+    }
+    return false;
+}
+
+/* Null if the item did not exist; absent if the stream does not have the image. */
+static bool sim_streams_shows_image(const struct sim_json *json, const struct sim_version *version,
+                                    bool has_image)
+{
+    if (!sim_streams_is_there(version))
+        return json && json->kind == SIM_JSON_NULL;
+    if (!has_image)
+        return !json;
+    return json && sim_streams_is_map(json, version->attributes, version->attribute_count);
+}
+
+static bool sim_streams_shows_key(const struct sim_table *table, const struct sim_json *json,
+                                  const struct sim_version *version)
+{
+    unsigned count = table->key.hash_count + table->key.range_count;
+    bool is = json && json->kind == SIM_JSON_OBJECT && json->count == count;
+    for (unsigned i = 0; is && i < count; i++) {
+        const struct sim_json *own = sim_json_get(json, table->key.names[i]);
+        const struct sim_value *value = sim_version_get(version, table->key.names[i]);
+        is = own && value && sim_streams_is_plain(own, value);
+    }
+    return is;
+}
+
+/* What the line has wrong about RECORD; NULL: nothing. */
+static const char *sim_streams_find_fault(const struct sim_stream *stream,
+                                          const struct sim_record *record,
+                                          const struct sim_json *line)
+{
+    const struct sim_version *before = record->change->before, *after = record->change->after;
+    const char *view = sim_streams_view(stream->table), *time = sim_json_text(line, "time");
+    bool has_new = strncmp(view, "NEW", 3) == 0, has_old = strstr(view, "OLD") != NULL;
+    bool was = sim_streams_is_there(before), is = sim_streams_is_there(after);
+    const struct sim_json *expired = sim_json_get(line, "expired");
+    const struct sim_json *changed = sim_json_get(line, "changed");
+    time_t seconds = (time_t)sim_streams_seconds(record->at_ms);
+    char wanted[32];
+    struct tm parts;
+    gmtime_r(&seconds, &parts);
+    strftime(wanted, sizeof wanted, "%Y-%m-%dT%H:%M:%S", &parts);
+    if (strcmp(sim_json_text(line, "kind"), !was ? "INSERT" : !is ? "REMOVE" : "MODIFY") != 0)
+        return "kind";
+    if (!time || strncmp(time, wanted, strlen(wanted)) != 0)
+        return "time";
+    if (!expired || (expired->kind == SIM_JSON_TRUE) != record->change->by_ttl)
+        return "expired";
+    if (!sim_streams_shows_key(stream->table, sim_json_get(line, "keys"), after))
+        return "keys";
+    if (!sim_streams_shows_image(sim_json_get(line, "old"), before, has_old))
+        return "old";
+    if (!sim_streams_shows_image(sim_json_get(line, "new"), after, has_new))
+        return "new";
+    if (was && is && has_old && has_new ? !changed || changed->count == 0 : changed != NULL)
+        return "changed";
+    return sim_json_get(line, "left") ? "left" : NULL;
+}
+
+void sim_streams_check_line(const struct sim_table *table, const struct sim_json *line)
+{
+    const struct sim_stream *stream = streams;
+    const char *shard = sim_json_text(line, "shard");
+    uint64_t sequence = 0;
+    while (stream && stream->table != table)
+        stream = stream->next;
+    if (!stream || !sim_streams_read_sequence(sim_json_text(line, "sequence"), &sequence))
+        sim_defect("tail", "changes of %s have a place that its stream has not", table->name);
+    for (size_t i = 0; i < stream->shard_count; i++)
+        for (size_t k = 0; k < stream->shards[i].record_count; k++) {
+            const struct sim_record *record = &stream->shards[i].records[k];
+            if (record->sequence != sequence || strcmp(stream->shards[i].id, shard) != 0)
+                continue;
+            const char *fault = sim_streams_find_fault(stream, record, line);
+            if (fault)
+                sim_defect("tail", "the change %s of %s has another \"%s\"",
+                           sim_json_text(line, "sequence"), table->name, fault);
+            return;
+        }
+    sim_defect("tail", "%s has no change %s in shard %s", table->name,
+               sim_json_text(line, "sequence"), shard);
 }

@@ -18,6 +18,10 @@ bool sim_streams_answer(const char *operation, const struct sim_json *request,
 /* How often changes of TABLE were lost to readers, because the oldest were removed early. */
 uint64_t sim_streams_trimmed(const struct sim_table *table);
 
+/* The oracle of one line of TABLE's changes.jsonl: it is a change that the stream has, with its
+ * kind, time, keys and images. LINE has a sequence and a shard. */
+void sim_streams_check_line(const struct sim_table *table, const struct sim_json *line);
+
 /* Makes OUT an error that a right request can have. CODE is static; MESSAGE is taken (sim_free). */
 void sim_outcome_state(struct sim_outcome *out, const char *code, char *message);
 
