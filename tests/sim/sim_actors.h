@@ -21,7 +21,7 @@ struct sim_actor {
     char name[32]; /* in the story */
     unsigned children;
     enum sim_path_kind drawn; /* what it has drawn last */
-    bool has_finished; /* its program has returned */
+    bool has_finished;        /* its program has returned */
 };
 
 typedef void sim_program_fn(struct sim_actor *actor, const char *path);
