@@ -946,7 +946,8 @@ static void draft_values(struct sim_draft *draft)
         for (unsigned i = 0; is_new && i < table->value_count; i++)
             is_new = !sim_slice_equal(sim_slice_of(table->values[i]), *value);
         if (is_new && !sim_name_is_probe(*value) &&
-            !sim_slice_equal(*value, sim_slice_of("README")) && table->value_count < SIM_MODEL_VALUES)
+            !sim_slice_equal(*value, sim_slice_of("README")) &&
+            table->value_count < SIM_MODEL_VALUES)
             table->values[table->value_count++] =
                 sim_printf("%.*s", (int)value->size, value->bytes);
     }
