@@ -572,6 +572,11 @@ ssize_t sim_kernel_device_writev(const struct iovec *parts, int count)
     return -1;
 }
 
+uint64_t sim_device_count_requests(void)
+{
+    return sim_device.requests;
+}
+
 struct sim_device_counts sim_device_count(void)
 {
     struct sim_device_counts counts = {.waiting = sim_device.calls.count,

@@ -94,6 +94,8 @@ struct sim_device_counts {
     uint64_t requests, replies, notifications;
 };
 struct sim_device_counts sim_device_count(void);
+/* Requests so far. */
+uint64_t sim_device_count_requests(void);
 
 /* A fiber of PROCESS sleeps, for the false /proc: until READY(ARG). DEAF: in state D. PROCESS may
  * be NULL; without a fiber it is a deadlock of the program's loop. */

@@ -6,8 +6,9 @@
 #include "tests/sim/sim_numbers.h"
 #include "tests/sim/sim_world.h"
 
-/* The first window of a reader in order. */
-enum { FIRST_WINDOW = 4 };
+/* The first window of a reader in order; per mille: other programs need the memory of a file's
+ * pages before it is read. */
+enum { FIRST_WINDOW = 4, IS_RECLAIMED = 40 };
 
 struct sim_page {
     bool is_locked;  /* it is being read */
@@ -271,6 +272,9 @@ ssize_t sim_pages_read(struct sim_process *process, struct sim_inode *inode, uin
                        struct sim_read_ahead *ahead, void *bytes, size_t size, uint64_t offset)
 {
     size_t done = 0;
+    struct sim_dice dice = sim_dice_for("pages", sim_device_count_requests() ^ inode->number << 32);
+    if (inode->page_count > 0 && sim_dice_chance(&dice, IS_RECLAIMED))
+        sim_inode_drop_pages(inode, 0);
     while (done < size && offset + done < inode->attr.size) {
         struct sim_page *page;
         uint64_t at = offset + done, index = at / SIM_PAGE;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/sim/sim_history.h"
+#include "tests/sim/sim_life.h"
 #include "tests/sim/sim_text.h"
 #include "tests/sim/sim_vectors.h"
 #include "tests/sim/sim_world.h"
@@ -370,7 +371,7 @@ static void sim_draw_text(const struct sim_writer *writer, struct sim_dice *dice
     if (sim_dice_chance(dice, 80))
         return; /* empty */
     if (sim_dice_chance(dice, writer->large)) {
-        size_t most = sim_dice_chance(dice, 30) ? 300000 : 12000;
+        size_t most = sim_dice_chance(dice, writer->large > 100 ? 90 : 30) ? 300000 : 12000;
         size_t size = (size_t)sim_dice_between(dice, 1000, (int64_t)most);
         while (out->size < size)
             sim_text_printf(out, "%x %s", (unsigned)sim_dice_draw(dice),
@@ -1098,6 +1099,8 @@ static void sim_writer_draw(enum sim_shape shape, unsigned number)
     struct sim_dice dice = sim_dice_for("table", number);
     struct sim_table table = {.shape = shape};
     bool is_known = shape <= SIM_SHAPE_SINGLE;
+    /* so that bytes of files are dropped, and read again */
+    bool is_small_cache = sim_life_options()->cache_bytes <= 2 << 20;
     bool is_of_environment = is_known || sim_dice_chance(&dice, 700);
     table.name = sim_printf("%s%s", is_of_environment ? SIM_ENVIRONMENT "-" : "", names[shape]);
     table.base_name = is_of_environment ? table.name + sizeof SIM_ENVIRONMENT : NULL;
@@ -1118,7 +1121,7 @@ static void sim_writer_draw(enum sim_shape shape, unsigned number)
     *writer = (struct sim_writer){
         .table = sim_history_add_table(table),
         .hostile = sim_dice_chance(&dice, 300) ? 0 : sim_dice_below(&dice, 400),
-        .large = sim_dice_chance(&dice, 120) ? 500 : 15,
+        .large = sim_dice_chance(&dice, is_small_cache ? 700 : 120) ? 500 : 15,
         .strays = sim_dice_chance(&dice, 500) ? 0 : 60,
         .sparse = sim_dice_chance(&dice, 400) ? 0 : sim_dice_below(&dice, 300),
         .plain_hash = shape == SIM_SHAPE_HASH || !table.key.range_count ? 5000 : 8,
