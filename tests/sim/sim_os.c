@@ -19,6 +19,7 @@
 #include "tests/sim/sim_causes.h"
 #include "tests/sim/sim_fiber.h"
 #include "tests/sim/sim_kernel.h"
+#include "tests/sim/sim_log.h"
 #include "tests/sim/sim_memory.h"
 #include "tests/sim/sim_world.h"
 
@@ -116,6 +117,7 @@ static ssize_t sim_os_log(const char *bytes, size_t size)
 {
     size_t shown = size > 0 && bytes[size - 1] == '\n' ? size - 1 : size;
     sim_tell("log", "%.*s", (int)shown, bytes);
+    sim_log_check(bytes, shown);
     return (ssize_t)size;
 }
 

@@ -12,6 +12,7 @@
 #include "tests/sim/sim_identity.h"
 #include "tests/sim/sim_lies.h"
 #include "tests/sim/sim_life.h"
+#include "tests/sim/sim_log.h"
 #include "tests/sim/sim_sigv4.h"
 #include "tests/sim/sim_streams.h"
 #include "tests/sim/sim_tables.h"
@@ -76,6 +77,7 @@ struct sim_service {
     const struct sim_credentials *keys; /* that signed it */
     struct sim_json body;
     char subject[300]; /* of the story: the operation and its table */
+    const char *code;  /* of a refusal; static; "" of none */
     struct sim_answer *out;
 };
 
@@ -117,6 +119,16 @@ static void sim_service_compress(struct sim_answer *out)
     deflateEnd(&stream);
 }
 
+/* The first table that the request names; NULL without one. */
+static const struct sim_table *sim_service_table(const struct sim_service *service)
+{
+    const char *name = sim_json_text(&service->body, "TableName");
+    const struct sim_json *items = sim_json_get(&service->body, "RequestItems");
+    if (!name && items && items->kind == SIM_JSON_OBJECT && items->count > 0)
+        name = items->names[0];
+    return name ? sim_tables_find(name) : NULL;
+}
+
 static void sim_service_add_request_id(struct sim_service *service)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -126,6 +138,8 @@ static void sim_service_add_request_id(struct sim_service *service)
     const char *name =
         sim_dice_chance(&service->dice, 500) ? "x-amzn-RequestId" : "X-Amzn-RequestId";
     sim_service_add_header(service->out, sim_printf("%s: %s", name, id));
+    const struct sim_table *table = sim_service_table(service);
+    sim_log_note_response(id, service->operation->name, table ? table->name : "", service->code);
 }
 
 /* Completes the response of DynamoDB itself; the body is in place. */
@@ -162,6 +176,7 @@ static void sim_service_refuse(struct sim_service *service, int status, const ch
                                const char *code, const char *message, const char *more)
 {
     struct sim_text body = {0};
+    service->code = code;
     bool has_space = sim_dice_chance(&service->dice, 800);
     bool has_header = sim_dice_chance(&service->dice, 300);
     bool has_type = !has_header || sim_dice_chance(&service->dice, 500);
@@ -249,16 +264,6 @@ static bool sim_service_fail(struct sim_service *service)
                                         : "<html><body><h1>Service Unavailable</h1></body></html>");
     sim_service_blame(service, SIM_FAULT_SERVER_ERROR, EIO, false);
     return true;
-}
-
-/* The first table that the request names; NULL without one. */
-static const struct sim_table *sim_service_table(const struct sim_service *service)
-{
-    const char *name = sim_json_text(&service->body, "TableName");
-    const struct sim_json *items = sim_json_get(&service->body, "RequestItems");
-    if (!name && items && items->kind == SIM_JSON_OBJECT && items->count > 0)
-        name = items->names[0];
-    return name ? sim_tables_find(name) : NULL;
 }
 
 /* Writes the reasons of a throttle as a member. */
@@ -525,6 +530,7 @@ static void sim_service_refuse_by_right(struct sim_service *service, struct sim_
                    service->request->body);
     if (sim_service_is_of_streams(outcome))
         sim_causes_note(SIM_FAULT_STREAM, outcome->code);
+    service->code = outcome->code;
     sim_service_set_body(service, &outcome->body);
     sim_service_seal(service, 400);
     sim_books_refuse();
@@ -578,8 +584,10 @@ static void sim_service_execute(struct sim_service *service)
 void sim_service_answer(const struct sim_request *request, struct sim_answer *out)
 {
     *out = (struct sim_answer){.fault = SIM_FAULTS, .operation = ""};
-    struct sim_service service = {
-        .request = request, .dice = sim_dice_for("answer", request->number), .out = out};
+    struct sim_service service = {.request = request,
+                                  .dice = sim_dice_for("answer", request->number),
+                                  .code = "",
+                                  .out = out};
     sim_service_check_envelope(&service);
     out->operation = service.operation->name;
     sim_service_check_body(&service);
