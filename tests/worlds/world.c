@@ -616,6 +616,29 @@ void world_make(struct world *world, uint64_t seed, bool tidy)
         world_make_table(world, i);
 }
 
+void world_make_partition(struct world *world)
+{
+    struct world_value partition = world_value_of('S', "a"), other = world_value_of('S', "b");
+    struct world_table *table = &world->tables[0];
+    *world = (struct world){.table_count = 1};
+    *table = (struct world_table){.name = "t0",
+                                  .service = "e-T0",
+                                  .key_count = 2,
+                                  .kind_count = 1,
+                                  .item_count = WORLD_ITEMS};
+    table->keys[0] = (struct world_key){.attribute = "pk", .type = 'S'};
+    table->keys[1] = (struct world_key){.attribute = "sk", .type = 'S'};
+    world_make_own(&table->keys[0].formats[0], "pk");
+    world_make_own(&table->keys[1].formats[0], "sk");
+    for (unsigned i = 0; i < WORLD_ITEMS; i++) {
+        struct world_value sort = {.type = 'S'};
+        snprintf(sort.text, sizeof sort.text, "%02u", i);
+        world_set(&table->items[i], "pk", &partition);
+        world_set(&table->items[i], "sk", &sort);
+        world_set(&table->items[i], "p", &other);
+    }
+}
+
 /* The past. */
 
 static void world_change_item(struct world *world, const struct world_table *table,

@@ -118,6 +118,8 @@ struct world {
 /* The world of SEED. TIDY: each attribute of an index fits the format of its kind, if there is one,
  * and its type. */
 void world_make(struct world *world, uint64_t seed, bool tidy);
+/* One table whose items are one partition, pk = 'a', of one kind; each has p = 'b'. */
+void world_make_partition(struct world *world);
 /* Some items change, some are deleted, some are new. The keys of the table never change. */
 void world_age(struct world *world);
 
