@@ -249,12 +249,37 @@ static void parked_release_followers(struct parked *parked)
     }
 }
 
+static void parked_on_place(void *arg, struct place *place, const struct error *err);
+
+/* The place from which the request's name is found. */
+static const struct place *parked_origin(const struct parked *parked)
+{
+    const struct node *node = parked->node;
+    return node_place(parked->name.size > 0 ? node : node->parent);
+}
+
+static bool parked_resolve(struct parked *parked)
+{
+    struct span name = parked->name.size > 0 ? parked->name : node_name(parked->node);
+    parked->resolution =
+        tree_resolve(&parked->account->tree, parked_origin(parked), name, parked_on_place, parked);
+    return parked->resolution;
+}
+
 static void parked_on_place(void *arg, struct place *place, const struct error *err)
 {
     struct parked *parked = arg;
     parked->resolution = NULL;
     if (err) {
         parked_on_file(parked, NULL, err);
+        return;
+    }
+    /* The map was read again meanwhile: the new directory would describe tables with the secrets of
+     * the old one. */
+    if (place->map != parked_origin(parked)->map) {
+        place_destroy(place);
+        if (!parked_resolve(parked))
+            parked_fail(parked, ENOMEM);
         return;
     }
     if (!place_is_directory(place) && place->kind != PLACE_CHANGES) {
@@ -284,11 +309,7 @@ static bool parked_start_work(struct parked *parked, fuse_req_t req)
         return false;
     if (parked->place)
         return parked_read_file(parked);
-    bool is_lookup = parked->name.size > 0;
-    parked->resolution =
-        tree_resolve(&parked->account->tree, node_place(is_lookup ? node : node->parent),
-                     is_lookup ? parked->name : node_name(node), parked_on_place, parked);
-    return parked->resolution;
+    return parked_resolve(parked);
 }
 
 static struct parked *parked_new(struct mount *mount, const struct parked *wanted)

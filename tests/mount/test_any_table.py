@@ -6,6 +6,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import threading
 
 import pytest
 
@@ -14,6 +15,7 @@ from harness import load, mounts, tables
 BARE = {"DDBFS_MAP": None}
 STRUCTURE_S = 60  # for how long a description is believed
 JOBS = "prod-EcomIndexerJobsTable"
+SHOPS = "prod-ShopifyEntitiesTable"
 
 
 def thing(box, name, **texts):
@@ -320,6 +322,24 @@ def test_directories_survive_a_new_map(mount, make_map, things):
     assert os.stat(root / "items/box").st_ino == os.fstat(held).st_ino
     assert m.stats()["maps"] == 1
     os.close(held)
+
+
+def test_a_look_up_during_a_reload_masks_by_the_new_map(mount, make_map, proxy):
+    """The description of a table is under way when the map declares a secret."""
+    own = make_map(lambda text: text.replace('"secret": ["access_token", "api_key"],', ""))
+    m = mount(map_file=own)
+    root, enough = m / f"tables/{SHOPS}", threading.Event()
+    proxy.fault("delay", op="DescribeTable", seconds=90, until=lambda _: enough.is_set())
+    early = threading.Thread(target=os.stat, args=(root,))
+    early.start()
+    mounts.wait_until(lambda: proxy.ops == ["DescribeTable"], "the description")
+    own.write_bytes(make_map(name="another.map.json").read_bytes())
+    m.signal(signal.SIGHUP)
+    mounts.wait_until(lambda: "the map has been read again" in m.log(), "the new map")
+    enough.set()
+    early.join()
+    item = root / "items/SHOP#cool-store.myshopify.com/USER#71203948812"
+    assert json.loads(item.read_bytes())["access_token"] == "********"
 
 
 def test_allow_other_shows_no_tables_of_which_nobody_said_what_is_secret(mount):
