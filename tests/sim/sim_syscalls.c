@@ -107,6 +107,8 @@ static int sim_sys_statfs_at(struct sim_process *process, struct sim_dentry *den
                             .process = process,
                             .reply_least = sizeof(struct fuse_statfs_out),
                             .reply_most = sizeof(struct fuse_statfs_out)};
+    if (!sim_connection.allow_other && process->uid != sim_connection.uid)
+        return 0; /* nothing but the file system's type */
     int error = sim_call_wait(&call);
     sim_call_clean_up(&call);
     return error;
