@@ -113,6 +113,16 @@ static void sharing_check_structure(struct sim_actor *actor)
     sharing_require("stat", path, before, 0, from_ms);
 }
 
+/* Waits for a part of what is left of the ttl of a result, which is as old as FROM_MS at most.
+ * Below tables/, the description of the table may end before. */
+static void sharing_grow_old(struct sim_actor *actor, const char *path, int64_t from_ms,
+                             int64_t ttl_ms)
+{
+    int64_t left_ms = from_ms + ttl_ms - sim_now_ms() - 100;
+    if (left_ms > 0 && !strstr(path, "/tables/") && sim_dice_chance(&actor->dice, 600))
+        sim_fiber_sleep_ms(sim_dice_between(&actor->dice, 0, left_ms));
+}
+
 /* A second cat within the ttl. */
 static void sharing_check_cat(struct sim_actor *actor)
 {
@@ -131,6 +141,7 @@ static void sharing_check_cat(struct sim_actor *actor)
     sim_program_cat(actor, path);
     ttl_ms = sim_paths_ttl_ms(path);
     sharing_require_once(path, from_ms, ttl_ms);
+    sharing_grow_old(actor, path, from_ms, ttl_ms);
     before = sim_transport_sent();
     sim_program_cat(actor, path);
     if (sim_now_ms() - from_ms < ttl_ms)
@@ -152,6 +163,7 @@ static void sharing_check_listing(struct sim_actor *actor)
     sim_program_list(actor, path, &names, 500);
     ttl_ms = sim_paths_ttl_ms(path);
     sharing_require_once(path, names.from_ms, ttl_ms);
+    sharing_grow_old(actor, path, names.from_ms, ttl_ms);
     for (size_t i = 0; names.is_whole && i < names.count; i++) {
         uint64_t before = sim_transport_sent();
         if (names.entries[i].type != DT_REG || !sim_paths_is_item(path, names.entries[i].name) ||
@@ -177,15 +189,17 @@ static void sharing_check_forms(struct sim_actor *actor)
     if (sim_actor_draw_path(actor, SIM_PATH_LISTING, path) != SIM_PATH_LISTING)
         return;
     ttl_ms = sim_paths_ttl_ms(path);
+    /* A refresh of a directory drops what is below it, not the file beside it. */
+    strncat(path, form, SIM_PATH_ROOM - strlen(path) - 1);
     if (!sim_program_refresh(actor, path))
         return;
     from_ms = sim_now_ms();
-    strncat(path, form, SIM_PATH_ROOM - strlen(path) - 1);
     sharing_listen();
     if (!sim_program_stat(actor, path, &stat))
         return;
     sim_program_look(actor, path);
     sharing_require_once(path, from_ms, ttl_ms);
+    sharing_grow_old(actor, path, from_ms, ttl_ms);
     before = sim_transport_sent();
     sim_program_look(actor, path);
     if (sim_now_ms() - from_ms < ttl_ms)
