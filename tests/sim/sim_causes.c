@@ -162,7 +162,7 @@ static unsigned sim_causes_plan_service(unsigned number, int64_t life_ms)
 static unsigned sim_causes_plan_lies(unsigned number, int64_t life_ms)
 {
     struct sim_dice dice = sim_dice_for("lies", 0);
-    bool has = sim_dice_chance(&dice, 150);
+    bool has = sim_dice_chance(&dice, 250);
     int64_t from_ms = sim_dice_between(&dice, 0, life_ms);
     unsigned per_mille = (unsigned)sim_dice_between(&dice, 20, 600);
     if (has)

@@ -65,17 +65,69 @@ static void sim_lie_write(const struct sim_json *response, const char *member, c
     sim_text_puts(out, "}");
 }
 
-/* GetItem: the item of another key. */
+static bool sim_lie_is_key_of(const struct sim_key_schema *key, const char *name)
+{
+    for (unsigned i = 0; i < key->hash_count + key->range_count; i++) {
+        if (strcmp(key->names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether it is a key attribute of the table or of one of its indexes. */
+static bool sim_lie_is_key(const struct sim_table *table, const char *name)
+{
+    bool found = sim_lie_is_key_of(&table->key, name);
+    for (unsigned i = 0; !found && i < table->index_count; i++)
+        found = sim_lie_is_key_of(&table->indexes[i].key, name);
+    return found;
+}
+
+/* Appends an item, one of whose values has a form that the service never sends. */
+static void sim_lie_write_form(const struct sim_lie *lie, const struct sim_json *item,
+                               struct sim_text *out)
+{
+    uint32_t count = 0;
+    static const char *const wrong[] = {"{\"S\":1}",  "{\"N\":\"1x\"}",  "{\"N\":1}", "{}",
+                                        "\"text\"",   "{\"B\":\"*\"}",   "null",      "[]",
+                                        "{\"M\":[]}", "{\"BOOL\":\"x\"}"};
+    /* A key of another type is no lie: the map may be wrong. */
+    size_t which = item->count;
+    for (size_t i = 0; i < item->count; i++) {
+        if (!sim_lie_is_key(lie->table, item->names[i]) && sim_dice_below(lie->dice, ++count) == 0)
+            which = i;
+    }
+    if (which == item->count) {
+        sim_text_puts(out, "[]");
+        return;
+    }
+    for (size_t i = 0; i < item->count; i++) {
+        sim_text_puts(out, i ? "," : "{");
+        sim_text_json_string(out, item->names[i], strlen(item->names[i]));
+        sim_text_puts(out, ":");
+        if (i == which)
+            sim_text_puts(out, wrong[sim_dice_below(lie->dice, sizeof wrong / sizeof *wrong)]);
+        else
+            sim_json_write(out, &item->members[i]);
+    }
+    sim_text_puts(out, "}");
+}
+
+/* GetItem: the item of another key, or one that is none. */
 static bool sim_lie_of_get(const struct sim_lie *lie, struct sim_text *out)
 {
     const struct sim_key_schema *key = &lie->table->key;
     const char *name = key->names[key->hash_count + key->range_count - 1];
     const struct sim_json *wanted = sim_json_get(sim_json_get(lie->request, "Key"), name);
+    const struct sim_json *shown = sim_json_get(lie->response, "Item");
     const struct sim_version *other = sim_lie_find_item(lie, name, wanted, false);
-    if (!other || !sim_json_get(lie->response, "Item"))
+    if (!shown)
         return false;
     struct sim_text item = {0};
-    sim_tables_write_item(&item, other);
+    if (!other || sim_dice_chance(lie->dice, 300))
+        sim_lie_write_form(lie, shown, &item);
+    else
+        sim_tables_write_item(&item, other);
     sim_lie_write(lie->response, "Item", item.bytes, 0, out);
     sim_text_free(&item);
     return true;
@@ -106,6 +158,7 @@ enum sim_lie_kind {
     SIM_LIE_ORDER,    /* two items in the wrong order */
     SIM_LIE_POSITION, /* the position of another partition, or one that came before */
     SIM_LIE_COUNT,    /* more than there are */
+    SIM_LIE_FORM,     /* a value that is none */
     SIM_LIE_KINDS
 };
 
@@ -193,6 +246,19 @@ static bool sim_lie_of_page(const struct sim_lie *lie, enum sim_lie_kind kind, s
         sim_text_printf(&text, "%lu", scanned + 1);
         sim_lie_write(lie->response, "Count", text.bytes, 0, out);
         ok = true;
+    } else if (kind == SIM_LIE_FORM) {
+        ok = items && items->count;
+        sim_text_puts(&text, "[");
+        for (size_t i = 0; ok && i < items->count; i++) {
+            sim_text_puts(&text, i ? "," : "");
+            if (i == 0)
+                sim_lie_write_form(lie, &items->members[i], &text);
+            else
+                sim_json_write(&text, &items->members[i]);
+        }
+        sim_text_puts(&text, "]");
+        if (ok)
+            sim_lie_write(lie->response, "Items", text.bytes, 0, out);
     } else if (kind == SIM_LIE_POSITION) {
         ok = position && sim_lie_write_position(lie, position, &text);
         if (ok)
