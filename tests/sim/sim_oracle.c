@@ -1434,22 +1434,13 @@ void sim_oracle_stat(const char *path, const struct stat *stat, int64_t from_ms,
     judge("stat", path, from_ms, judge_attributes_of, &reading);
 }
 
-/* ITEM@similar of a table without a vector index is ENODEV; of one with an index, an item may lack
- * a vector (EINVAL), and the index may be not ready, or find nothing. */
+/* ITEM@similar is ENODEV without a vector index that is ready and finds something, EINVAL if the
+ * item has no vector that suits it, ENOENT if it does not exist, and ENOTUNIQ if the path means
+ * several. */
 static bool is_similar_refusal(const char *path, int error)
 {
-    struct sim_node node;
-    const struct sim_vector *vectors;
-    const char *at = strstr(path, "@similar");
-    char *item = at ? sim_printf("%.*s", (int)(at - path), path) : NULL;
-    if (!item || (error != ENODEV && error != EINVAL && error != ENOENT && error != ENOTDIR))
-        return false;
-    sim_model_resolve(sim_model_now(), item, &node);
-    bool has_index =
-        !sim_life_is_frozen() && node.table && sim_vectors_of(node.table->table, &vectors) > 0;
-    sim_node_clean_up(&node);
-    sim_free(item);
-    return error == ENODEV || error == ENOENT || error == ENOTDIR || has_index;
+    return strstr(path, "@similar") && (error == ENODEV || error == EINVAL || error == ENOENT ||
+                                        error == ENOTDIR || error == ENOTUNIQ);
 }
 
 void sim_oracle_error(const char *path, const char *operation, int error, int64_t from_ms,
