@@ -300,8 +300,8 @@ int sim_sys_write_attempt(struct sim_process *process, const char *path, unsigne
         return sim_sys_at(process, path, true, sim_sys_refuse_at, NULL);
     case 3:
         return sim_sys_at(process, path, true, sim_sys_refuse_at, &is_truncate);
-    case 2: /* a directory of a name that there isn't: it is looked up */
-        name = sim_printf("%s/new-directory", path);
+    case 2: /* a directory of a name that is never found: it is looked up */
+        name = sim_printf("%s/.new-directory", path);
         error = sim_sys_at(process, name, false, sim_sys_refuse_at, NULL);
         sim_free(name);
         return error == -ENOENT ? -EROFS : error;
