@@ -189,6 +189,15 @@ static bool pick_is_first_meant(const struct pick *pick)
     return !plan->pattern->pick && plan->query && plan->query->limit == 1;
 }
 
+/* Whether the best item so far has KEY: while an item moves in an index, the index may have it at
+ * both places. */
+static bool pick_is_best(const struct pick *pick, const struct key *key, struct arena *arena)
+{
+    struct key best;
+    return pick->best && item_match_key(pick->plan->table, record_item(pick->best), arena, &best) &&
+           key_compare(key, &best) == 0;
+}
+
 bool pick_consider(struct pick *pick, struct json item, const struct record_origin *origin,
                    struct error *err)
 {
@@ -208,7 +217,9 @@ bool pick_consider(struct pick *pick, struct json item, const struct record_orig
     case ITEM_MATCH_COUNTS:
         break;
     }
-    pick->found++;
+    pick->found += !pick_is_best(pick, &matched.key, &arena);
+    if (arena.failed)
+        return error_no_memory(err);
     if (pattern->pick && !pick_compare(pick, item, &better, err))
         return false;
     if (!pattern->pick && pick->found > 1 && !(pick->backwards && pick_is_first_meant(pick)))

@@ -1329,8 +1329,11 @@ static void test_an_item_at_two_places_of_an_index_is_read_once(void)
         {"prod-T", "I", AT("1")}, {"prod-T", "I", AT("2")}, {"prod-T", NULL, AT("2")}, {0}};
     open_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"P\",\"sk\":\"{b}\"}},"
                "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"y\",\"projects\":\"keys\"}},"
-               "\"paths\":{\"{x}/\":{\"index\":\"I\"}}",
+               "\"paths\":{\"{x}/\":{\"index\":\"I\"},"
+               "\"one/{x}\":{\"index\":\"I\",\"attribute\":\"y\"}}",
                items);
+    check_file("/prod/t/one/1", "2\n");
+    scene.fake.keys = 0;
     CLEAN_UP(told_clean_up) struct told told = {.full = true};
     CHECK(scene_list(&scene, "/prod/t/1", &told));
     CHECK_TEXT(told.err.text, "");
