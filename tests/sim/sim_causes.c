@@ -410,7 +410,10 @@ static bool sim_causes_explain_patience(int error, int64_t from_ms, int64_t unti
 {
     int64_t timeout_ms = sim_life_options()->timeout_ms;
     int64_t waited_ms = until_ms - from_ms + SIM_SLACK_MS;
-    bool is_late = sim_causes_struck(SIM_FAULT_LATE, from_ms - timeout_ms, until_ms) ||
+    bool is_limited =
+        sim_life_options()->max_rcu > 0 || sim_life_options()->max_rcu_per_process > 0;
+    bool is_late = is_limited ||
+                   sim_causes_struck(SIM_FAULT_LATE, from_ms - timeout_ms, until_ms) ||
                    sim_causes_struck(SIM_FAULT_NO_ANSWER, from_ms - timeout_ms, until_ms);
     return error == ETIMEDOUT &&
            ((waited_ms >= timeout_ms && is_late) ||

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "tests/sim/sim_causes.h"
+#include "tests/sim/sim_life.h"
 #include "tests/sim/sim_world.h"
 
 enum {
@@ -129,7 +130,7 @@ static struct sim_stream *sim_streams_begin(const struct sim_table *table)
     *stream = (struct sim_stream){
         .table = table, .arn = arn.bytes, .dice = sim_dice_for("stream", number), .next = streams};
     if (sim_dice_chance(&stream->dice, 600))
-        stream->restless_ms = sim_dice_between(&stream->dice, 5000, 300 * 1000);
+        stream->restless_ms = sim_dice_between(&stream->dice, 10 * 1000, 300 * 1000);
     uint32_t count = 1 + sim_dice_below(&stream->dice, 3);
     uint64_t each = UINT64_MAX / count;
     for (uint32_t i = 0; i < count; i++)
@@ -344,6 +345,8 @@ static void sim_streams_describe(struct sim_stream *stream, const struct sim_jso
     const char *last = NULL;
     bool has_begun = !after;
     sim_streams_note_late(stream);
+    if (stream->shard_count > sim_life_options()->max_entries)
+        sim_causes_note(SIM_FAULT_STREAM, "the stream has more shards than --max-entries");
     size_t most = sim_causes_strike(SIM_FAULT_SHORT_PAGE, "DescribeStream")
                       ? (size_t)sim_dice_between(dice, 1, 3)
                       : SIM_MOST_SHARDS;
