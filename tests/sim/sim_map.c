@@ -210,7 +210,9 @@ static void add_plain_view(struct sim_model_table *table, int index)
         sim_text_printf(&begin, "{%s}/", part_name(key->names[i]));
     for (unsigned i = key->hash_count; i < last; i++) {
         char *step = sim_printf("{%s}", part_name(key->names[i]));
-        add_plain(table, index, sim_copy(begin.bytes), step)->is_groups = true;
+        struct sim_pattern *groups = add_plain(table, index, sim_copy(begin.bytes), step);
+        groups->is_groups = true;
+        groups->reads_again = false; /* directories are names alone */
         sim_text_printf(&begin, "%s/", step);
         sim_free(step);
     }

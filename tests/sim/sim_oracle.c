@@ -1107,6 +1107,22 @@ static char *judge_stat(const char *path, const struct sim_node *node, const str
 
 /* Errors. */
 
+/* A query of an index picks an item, and the read of that item decides (docs/internals/plan.md),
+ * even if others would fit. */
+static bool may_pick_another(const struct sim_node *node, const struct sim_items *items,
+                             struct sim_span span)
+{
+    if (node->kind != SIM_NODE_ITEM || node->pattern->index < 0)
+        return false;
+    for (size_t i = 0; i < items->count; i++) {
+        struct sim_sight sight;
+        sim_sight_look(&sight, node, items->items[i], span);
+        if (sim_sight_may_lack(&sight, node) && sim_sight_may_be_picked(&sight))
+            return true;
+    }
+    return false;
+}
+
 /* Whether the path may be proven not found: no item certainly was there all the time. */
 static char *judge_absence(const char *path, const struct sim_node *node, int64_t from_ms,
                            int64_t until_ms)
@@ -1117,15 +1133,11 @@ static char *judge_absence(const char *path, const struct sim_node *node, int64_
     struct sim_items items = sim_node_items(node);
     struct sim_text text = {0};
     char *message = NULL;
-    for (size_t i = 0; i < items.count && !message; i++) {
+    bool picks = may_pick_another(node, &items, item_span);
+    for (size_t i = 0; i < items.count && !message && !picks; i++) {
         struct sim_sight sight;
         /* "Not found" is reused for 2 s, an item that did not fit for its ttl. */
         sim_sight_look(&sight, node, items.items[i], item_span);
-        /* A query of an index picks an item, and the read of that item decides
-         * (docs/internals/plan.md), even if others would fit. */
-        if (node->kind == SIM_NODE_ITEM && node->pattern->index >= 0 &&
-            sim_sight_may_lack(&sight, node) && sim_sight_may_be_picked(&sight))
-            break;
         if (sim_sight_may_refuse(&sight))
             continue;
         sim_sight_look(&sight, node, items.items[i], span);
@@ -1272,7 +1284,8 @@ static bool is_documented(const char *path, const struct sim_node *node, int err
                (node->kind == SIM_NODE_ITEM && !node->pattern->is_first &&
                 (node->companion == SIM_COMPANION_OTHER || count_read(node) > 1));
     case ENAMETOOLONG:
-        return has_long_step(path);
+        /* "A directory that is named after an entry cannot have a shortened name." */
+        return has_long_step(path) || (node->kind == SIM_NODE_LISTING && node->pattern->is_groups);
     case EFBIG:
         /* The shards of stream.json are entries, too. The rows of @csv before the columns are known
          * have at most 256 KB. */
@@ -1304,7 +1317,7 @@ static bool is_documented(const char *path, const struct sim_node *node, int err
         for (size_t i = 0; i < items.count && !has_changed; i++) {
             struct sim_sight sight;
             sim_sight_look(&sight, node, items.items[i], span);
-            has_changed = sight.count > 1;
+            has_changed = sight.count > 1 || sim_sight_may_lack(&sight, node);
         }
         sim_free(items.items);
         return has_changed || node->companion == SIM_COMPANION_INFO;
