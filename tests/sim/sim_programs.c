@@ -562,7 +562,8 @@ static void program_leave(char *path)
  * once, or after a refresh, or when the results are old. */
 static void program_edit(struct sim_actor *actor, const char *path)
 {
-    static const int64_t pauses_ms[] = {0, 0, 100, 1500, 3000, 11000, 61000};
+    /* Nothing is certain of what happens within one millisecond. */
+    static const int64_t pauses_ms[] = {0, 1, 100, 1500, 3000, 11000, 61000};
     char above[SIM_PATH_ROOM];
     snprintf(above, sizeof above, "%s", path);
     program_leave(above);
@@ -573,6 +574,8 @@ static void program_edit(struct sim_actor *actor, const char *path)
         sim_fiber_sleep_ms(pauses_ms[sim_dice_below(&actor->dice, 7)]);
         if (sim_dice_chance(&actor->dice, 500))
             sim_program_refresh(actor, sim_dice_chance(&actor->dice, 300) ? above : path);
+        if (sim_dice_chance(&actor->dice, 700))
+            sim_fiber_sleep_ms(1);
         sim_program_look(actor, path);
         if (sim_dice_chance(&actor->dice, 300))
             sim_program_look(actor, above);

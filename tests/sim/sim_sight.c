@@ -162,13 +162,14 @@ static bool moves(const struct sim_sight *sight, const struct sim_node *node)
     const struct sim_version *first = NULL;
     const struct sim_table *table = node->table->table;
     const struct sim_index *index = &table->indexes[node->pattern->index];
-    bool has_lag = (index->is_local ? table->most_lag_ms : index->most_lag_ms) > 0;
+    bool is_strict = (index->is_local ? table->most_lag_ms : index->most_lag_ms) == 0 &&
+                     !node->pattern->limit && !node->pattern->limit_part;
     for (unsigned i = 0; i < sight->count; i++) {
         const struct sim_view *view = &sight->views[i];
         if (!sim_view_is_listed(view, node))
             continue;
         int order = first ? sim_node_compare(node, first, view->version) : 0;
-        if (has_lag ? order != 0 : order < 0) /* FIRST is the later version */
+        if (is_strict ? order < 0 : order != 0) /* FIRST is the later version */
             return true;
         first = view->version;
     }
