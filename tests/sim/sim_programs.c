@@ -95,6 +95,9 @@ static bool program_end(const struct program_call *call, ssize_t result)
                        call->path);
         return false;
     }
+    /* The newest 8 MB of changes are kept: a reader of large items falls behind. */
+    if (result == -ESTALE && sim_life_is_fat() && strstr(call->path, "/changes.jsonl"))
+        return false;
     program_counts.failures += program_is_reported(-result);
     sim_oracle_error(call->path, call->name, (int)-result, call->from_ms, now_ms);
     return false;
