@@ -15,13 +15,13 @@ static struct {
     unsigned draws;
 } sim_map;
 
-static unsigned key_count(const struct sim_key_schema *key)
+static unsigned sim_map_key_count(const struct sim_key_schema *key)
 {
     return key->hash_count + key->range_count;
 }
 
-static bool key_has(const struct sim_key_schema *key, unsigned from, unsigned until,
-                    const char *name)
+static bool sim_map_key_has(const struct sim_key_schema *key, unsigned from, unsigned until,
+                            const char *name)
 {
     for (unsigned i = from; i < until; i++)
         if (strcmp(key->names[i], name) == 0)
@@ -32,7 +32,8 @@ static bool key_has(const struct sim_key_schema *key, unsigned from, unsigned un
 /* Patterns. */
 
 /* A pattern of TABLE with the steps of TEXT, "a/{b}/"; a final slash: a listing. */
-static struct sim_pattern *add_pattern(struct sim_model_table *table, unsigned kinds, char *text)
+static struct sim_pattern *sim_map_add_pattern(struct sim_model_table *table, unsigned kinds,
+                                               char *text)
 {
     if (table->pattern_count == SIM_MODEL_PATTERNS)
         sim_broken("too many patterns");
@@ -55,7 +56,7 @@ static struct sim_pattern *add_pattern(struct sim_model_table *table, unsigned k
     return pattern;
 }
 
-static void use_index(struct sim_model_table *table, struct sim_pattern *pattern, int index)
+static void sim_map_use_index(struct sim_model_table *table, struct sim_pattern *pattern, int index)
 {
     pattern->index = index;
     if (index < 0)
@@ -64,7 +65,7 @@ static void use_index(struct sim_model_table *table, struct sim_pattern *pattern
     pattern->reads_again = table->table->indexes[index].projection != SIM_PROJECT_ALL;
 }
 
-static bool path_has(const struct sim_pattern *pattern, const char *part)
+static bool sim_map_path_has(const struct sim_pattern *pattern, const char *part)
 {
     for (unsigned i = 0; i < pattern->step_count; i++)
         if (sim_format_has(&pattern->steps[i], part))
@@ -72,8 +73,8 @@ static bool path_has(const struct sim_pattern *pattern, const char *part)
     return false;
 }
 
-static void name_entries(struct sim_model_table *table, struct sim_pattern *pattern,
-                         const char *name)
+static void sim_map_name_entries(struct sim_model_table *table, struct sim_pattern *pattern,
+                                 const char *name)
 {
     for (unsigned k = 0; k < table->kind_count; k++)
         sim_format_read(&pattern->names[k], name);
@@ -81,7 +82,7 @@ static void name_entries(struct sim_model_table *table, struct sim_pattern *patt
 
 /* A part's name has letters, digits and "_" alone (docs/map.md, "Formats"): as `ddbfs map` makes it
  * of an attribute's. */
-static char *part_name(const char *attribute)
+static char *sim_map_part_name(const char *attribute)
 {
     char *name = sim_copy(attribute);
     for (char *at = name; *at; at++)
@@ -93,19 +94,19 @@ static char *part_name(const char *attribute)
 
 /* tables/: each key attribute is one part. */
 
-static void add_plain_kind(struct sim_model_table *table)
+static void sim_map_add_plain_kind(struct sim_model_table *table)
 {
     struct sim_model_kind *kind = &table->kinds[table->kind_count++];
     kind->name = sim_copy("item");
     for (int index = -1; index < (int)table->table->index_count; index++) {
         const struct sim_key_schema *key =
             index < 0 ? &table->table->key : &table->table->indexes[index].key;
-        for (unsigned i = 0; i < key_count(key); i++) {
+        for (unsigned i = 0; i < sim_map_key_count(key); i++) {
             if (sim_kind_format(kind, key->names[i]))
                 continue;
             if (kind->key_count == SIM_MODEL_FORMATS)
                 sim_broken("too many key attributes");
-            char *part = part_name(key->names[i]);
+            char *part = sim_map_part_name(key->names[i]);
             char *text = sim_printf("{%s%s}", part, key->types[i] == SIM_S ? "*" : "");
             kind->keys[kind->key_count].attribute = key->names[i];
             sim_format_read(&kind->keys[kind->key_count].format, text);
@@ -117,23 +118,23 @@ static void add_plain_kind(struct sim_model_table *table)
 }
 
 /* The names of entries: the rest of the index's key, then of the table's. */
-static char *plain_name(const struct sim_table *table, int index)
+static char *sim_map_plain_name(const struct sim_table *table, int index)
 {
     const struct sim_key_schema *own = &table->key;
     const struct sim_key_schema *key = index < 0 ? own : &table->indexes[index].key;
     struct sim_text text = {0};
-    unsigned last = key_count(key) - 1;
+    unsigned last = sim_map_key_count(key) - 1;
     const char *comma = "";
-    if (key->range_count && !key_has(own, 0, key_count(own), key->names[last])) {
-        char *part = part_name(key->names[last]);
+    if (key->range_count && !sim_map_key_has(own, 0, sim_map_key_count(own), key->names[last])) {
+        char *part = sim_map_part_name(key->names[last]);
         sim_text_printf(&text, "{%s}", part);
         sim_free(part);
         comma = ",";
     }
-    for (unsigned i = 0; i < key_count(own); i++) {
-        if (key_has(key, 0, key->range_count > 1 ? last : key->hash_count, own->names[i]))
+    for (unsigned i = 0; i < sim_map_key_count(own); i++) {
+        if (sim_map_key_has(key, 0, key->range_count > 1 ? last : key->hash_count, own->names[i]))
             continue;
-        char *part = part_name(own->names[i]);
+        char *part = sim_map_part_name(own->names[i]);
         sim_text_printf(&text, "%s{%s}", comma, part);
         sim_free(part);
         comma = ",";
@@ -141,47 +142,47 @@ static char *plain_name(const struct sim_table *table, int index)
     return text.bytes ? text.bytes : sim_copy("");
 }
 
-static struct sim_pattern *add_plain(struct sim_model_table *table, int index, char *text,
-                                     const char *name)
+static struct sim_pattern *sim_map_add_plain(struct sim_model_table *table, int index, char *text,
+                                             const char *name)
 {
-    struct sim_pattern *pattern = add_pattern(table, 1, text);
-    use_index(table, pattern, index);
-    name_entries(table, pattern, name);
+    struct sim_pattern *pattern = sim_map_add_pattern(table, 1, text);
+    sim_map_use_index(table, pattern, index);
+    sim_map_name_entries(table, pattern, name);
     return pattern;
 }
 
 /* docs/semantics.md, "Windows". PART is the rest of the sort key. No attribute's part has the names
  * of the parameters here. */
-static void add_windows(struct sim_model_table *table, int index, const char *begin,
-                        const char *part, enum sim_type type, const char *name)
+static void sim_map_add_windows(struct sim_model_table *table, int index, const char *begin,
+                                const char *part, enum sim_type type, const char *name)
 {
     struct sim_pattern *pattern;
     if (type == SIM_S) {
-        pattern = add_plain(table, index, sim_printf("%s{w:prefix}*/", begin), name);
+        pattern = sim_map_add_plain(table, index, sim_printf("%s{w:prefix}*/", begin), name);
         pattern->is_hidden = true;
         pattern->where = SIM_WHERE_PREFIX;
-        pattern->where_name = part_name(part);
+        pattern->where_name = sim_map_part_name(part);
         sim_format_read(&pattern->low, "{w:prefix}");
     }
-    pattern = add_plain(table, index, sim_printf("%s{w:from}..{w:to}/", begin), name);
+    pattern = sim_map_add_plain(table, index, sim_printf("%s{w:from}..{w:to}/", begin), name);
     pattern->is_hidden = true;
     pattern->where = SIM_WHERE_BETWEEN;
-    pattern->where_name = type == SIM_S ? part_name(part) : sim_copy(part);
+    pattern->where_name = type == SIM_S ? sim_map_part_name(part) : sim_copy(part);
     pattern->where_is_attribute = type != SIM_S;
     sim_format_read(&pattern->low, "{w:from}");
     sim_format_read(&pattern->high, "{w:to}");
     for (int first = 0; first < 2; first++) {
         const char *word = first ? "first" : "last";
-        pattern = add_plain(table, index, sim_printf("%s%s/", begin, word), name);
+        pattern = sim_map_add_plain(table, index, sim_printf("%s%s/", begin, word), name);
         pattern->is_hidden = true;
         pattern->descends = !first;
         pattern->limit = 100;
-        pattern = add_plain(table, index, sim_printf("%s%s:{w:count}/", begin, word), name);
+        pattern = sim_map_add_plain(table, index, sim_printf("%s%s:{w:count}/", begin, word), name);
         pattern->is_hidden = true;
         pattern->descends = !first;
         pattern->limit_part = "w:count";
     }
-    pattern = add_plain(table, index, sim_printf("%safter:{w:key}/", begin), name);
+    pattern = sim_map_add_plain(table, index, sim_printf("%safter:{w:key}/", begin), name);
     pattern->is_hidden = true;
     pattern->where = SIM_WHERE_AFTER;
     pattern->where_name = sim_copy(part);
@@ -191,12 +192,13 @@ static void add_windows(struct sim_model_table *table, int index, const char *be
     pattern->has_ties = index >= 0;
 }
 
-static void add_plain_view(struct sim_model_table *table, int index)
+static void sim_map_add_plain_view(struct sim_model_table *table, int index)
 {
     const struct sim_key_schema *key =
         index < 0 ? &table->table->key : &table->table->indexes[index].key;
     if (index < 0 && key->range_count == 0) {
-        add_plain(table, index, sim_printf("items/{%s}", part_name(key->names[0])), "");
+        sim_map_add_plain(table, index, sim_printf("items/{%s}", sim_map_part_name(key->names[0])),
+                          "");
         return;
     }
     struct sim_text begin = {0};
@@ -204,26 +206,26 @@ static void add_plain_view(struct sim_model_table *table, int index)
         sim_text_puts(&begin, "items/");
     else
         sim_text_printf(&begin, "by/%s/", table->table->indexes[index].name);
-    unsigned last = key_count(key) - 1;
-    char *name = plain_name(table->table, index);
+    unsigned last = sim_map_key_count(key) - 1;
+    char *name = sim_map_plain_name(table->table, index);
     for (unsigned i = 0; i < key->hash_count; i++)
-        sim_text_printf(&begin, "{%s}/", part_name(key->names[i]));
+        sim_text_printf(&begin, "{%s}/", sim_map_part_name(key->names[i]));
     for (unsigned i = key->hash_count; i < last; i++) {
-        char *step = sim_printf("{%s}", part_name(key->names[i]));
-        struct sim_pattern *groups = add_plain(table, index, sim_copy(begin.bytes), step);
+        char *step = sim_printf("{%s}", sim_map_part_name(key->names[i]));
+        struct sim_pattern *groups = sim_map_add_plain(table, index, sim_copy(begin.bytes), step);
         groups->is_groups = true;
         groups->reads_again = false; /* directories are names alone */
         sim_text_printf(&begin, "%s/", step);
         sim_free(step);
     }
-    add_plain(table, index, sim_copy(begin.bytes), name);
+    sim_map_add_plain(table, index, sim_copy(begin.bytes), name);
     if (key->range_count)
-        add_windows(table, index, begin.bytes, key->names[last], key->types[last], name);
+        sim_map_add_windows(table, index, begin.bytes, key->names[last], key->types[last], name);
     sim_free(name);
     sim_text_free(&begin);
 }
 
-static void draw_generic(struct sim_model *model)
+static void sim_map_draw_generic(struct sim_model *model)
 {
     for (struct sim_table *table = sim_history_tables(); table; table = table->next)
         model->generic_count++;
@@ -235,14 +237,14 @@ static void draw_generic(struct sim_model *model)
         own->table = table;
         own->is_generic = true;
         own->ttl_ms = 10000;
-        add_plain_kind(own);
+        sim_map_add_plain_kind(own);
         for (int index = -1; index < (int)table->index_count; index++)
-            add_plain_view(own, index);
+            sim_map_add_plain_view(own, index);
         /* "by/INDEX/ has a README about the vector index, and the placeholder {vector}". */
         const struct sim_vector *vectors;
         size_t count = sim_vectors_of(table, &vectors);
         for (size_t i = 0; i < count; i++)
-            add_pattern(own, 0, sim_printf("by/%s/{vector}", vectors[i].name));
+            sim_map_add_pattern(own, 0, sim_printf("by/%s/{vector}", vectors[i].name));
     }
 }
 
@@ -253,12 +255,12 @@ struct sim_draft {
     struct sim_dice dice;
 };
 
-static bool chance(struct sim_draft *draft, unsigned per_mille)
+static bool sim_map_chance(struct sim_draft *draft, unsigned per_mille)
 {
     return sim_dice_chance(&draft->dice, per_mille);
 }
 
-static void add_format(struct sim_model_kind *kind, const char *attribute, const char *text)
+static void sim_map_add_format(struct sim_model_kind *kind, const char *attribute, const char *text)
 {
     if (sim_kind_format(kind, attribute))
         return;
@@ -269,40 +271,41 @@ static void add_format(struct sim_model_kind *kind, const char *attribute, const
 }
 
 /* The kinds as the history has them; an attribute without a format is one part. */
-static void draft_kinds(struct sim_draft *draft)
+static void sim_map_draft_kinds(struct sim_draft *draft)
 {
     struct sim_model_table *table = draft->table;
     const struct sim_table *of = table->table;
     if (!of->kinds) {
-        add_plain_kind(table);
+        sim_map_add_plain_kind(table);
         return;
     }
     for (size_t k = 0; k < of->kind_count && k < SIM_MODEL_KINDS; k++) {
         struct sim_model_kind *kind = &table->kinds[table->kind_count++];
         kind->name = sim_copy(of->kinds[k].name);
         for (unsigned f = 0; f < SIM_MOST_FORMATS && of->kinds[k].formats[f].attribute; f++)
-            add_format(kind, of->kinds[k].formats[f].attribute, of->kinds[k].formats[f].format);
+            sim_map_add_format(kind, of->kinds[k].formats[f].attribute,
+                               of->kinds[k].formats[f].format);
     }
     for (int index = -1; index < (int)of->index_count; index++) {
         const struct sim_key_schema *key = index < 0 ? &of->key : &of->indexes[index].key;
-        for (unsigned i = 0; i < key_count(key); i++) {
+        for (unsigned i = 0; i < sim_map_key_count(key); i++) {
             bool some = false;
             for (unsigned k = 0; k < table->kind_count; k++)
                 some = some || sim_kind_format(&table->kinds[k], key->names[i]);
             if (some && index >= 0)
                 continue; /* kinds without a format are not in this index */
-            char *part = part_name(key->names[i]);
+            char *part = sim_map_part_name(key->names[i]);
             char *text = sim_printf("{%s%s}", part, key->types[i] == SIM_S ? "*" : "");
             sim_free(part);
             for (unsigned k = 0; k < table->kind_count; k++)
-                add_format(&table->kinds[k], key->names[i], text);
+                sim_map_add_format(&table->kinds[k], key->names[i], text);
             sim_free(text);
         }
     }
 }
 
 /* Appends a step for each part of FORMAT that the path has not. */
-static void write_steps(struct sim_text *out, const struct sim_key_format *format)
+static void sim_map_write_steps(struct sim_text *out, const struct sim_key_format *format)
 {
     for (unsigned i = 0; i < format->count; i++) {
         if (!format->pieces[i].is_part)
@@ -315,19 +318,19 @@ static void write_steps(struct sim_text *out, const struct sim_key_format *forma
     }
 }
 
-static bool write_key_steps(struct sim_text *out, const struct sim_model_kind *kind,
-                            const struct sim_key_schema *key, unsigned from, unsigned until)
+static bool sim_map_write_key_steps(struct sim_text *out, const struct sim_model_kind *kind,
+                                    const struct sim_key_schema *key, unsigned from, unsigned until)
 {
     for (unsigned i = from; i < until; i++) {
         const struct sim_key_format *format = sim_kind_format(kind, key->names[i]);
         if (!format)
             return false;
-        write_steps(out, format);
+        sim_map_write_steps(out, format);
     }
     return true;
 }
 
-static unsigned part_count(const struct sim_key_format *format)
+static unsigned sim_map_part_count(const struct sim_key_format *format)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < format->count; i++)
@@ -337,23 +340,23 @@ static unsigned part_count(const struct sim_key_format *format)
 
 /* A name with all parts that the path does not determine: those of the table's key, and perhaps
  * those of the index's. False: there are none. */
-static bool write_own_name(struct sim_draft *draft, struct sim_pattern *pattern,
-                           const struct sim_model_kind *kind)
+static bool sim_map_write_own_name(struct sim_draft *draft, struct sim_pattern *pattern,
+                                   const struct sim_model_kind *kind)
 {
     static const char *const commas[] = {",", "+", "=", " - "};
     const char *comma = commas[sim_dice_below(&draft->dice, 4)];
     const struct sim_table *of = draft->table->table;
     struct sim_text text = {0};
     bool is_any = false;
-    int until = pattern->index >= 0 && chance(draft, 500) ? pattern->index : -1;
+    int until = pattern->index >= 0 && sim_map_chance(draft, 500) ? pattern->index : -1;
     for (int index = -1; index <= until; index = index < 0 && until >= 0 ? until : until + 1) {
         const struct sim_key_schema *key = index < 0 ? &of->key : &of->indexes[index].key;
-        for (unsigned i = 0; i < key_count(key); i++) {
+        for (unsigned i = 0; i < sim_map_key_count(key); i++) {
             const struct sim_key_format *format = sim_kind_format(kind, key->names[i]);
             for (unsigned p = 0; p < format->count; p++) {
                 const char *name = format->pieces[p].text;
                 char *part = sim_printf("{%s}", name);
-                if (format->pieces[p].is_part && !path_has(pattern, name) &&
+                if (format->pieces[p].is_part && !sim_map_path_has(pattern, name) &&
                     (!text.bytes || !strstr(text.bytes, part))) {
                     sim_text_printf(&text, "%s%s", is_any ? comma : "", part);
                     is_any = true;
@@ -363,7 +366,7 @@ static bool write_own_name(struct sim_draft *draft, struct sim_pattern *pattern,
         }
     }
     if (is_any)
-        name_entries(draft->table, pattern, text.bytes);
+        sim_map_name_entries(draft->table, pattern, text.bytes);
     pattern->name_is_written = is_any;
     sim_text_free(&text);
     return is_any;
@@ -371,8 +374,8 @@ static bool write_own_name(struct sim_draft *draft, struct sim_pattern *pattern,
 
 /* Without "name": the parts that the path does not determine, with the text between them. The model
  * knows that only where the partition key is determined and the sort key ends in a part. */
-static bool use_default_name(struct sim_pattern *pattern, unsigned number,
-                             const struct sim_key_format *sort)
+static bool sim_map_use_default_name(struct sim_pattern *pattern, unsigned number,
+                                     const struct sim_key_format *sort)
 {
     unsigned from = 0;
     while (from < sort->count && !sort->pieces[from].is_part)
@@ -380,7 +383,7 @@ static bool use_default_name(struct sim_pattern *pattern, unsigned number,
     if (from == sort->count || !sort->pieces[sort->count - 1].is_part)
         return false;
     for (unsigned i = 0; i < sort->count; i++)
-        if (sort->pieces[i].is_part && path_has(pattern, sort->pieces[i].text))
+        if (sort->pieces[i].is_part && sim_map_path_has(pattern, sort->pieces[i].text))
             return false;
     struct sim_key_format *name = &pattern->names[number];
     *name = (struct sim_key_format){0};
@@ -390,7 +393,7 @@ static bool use_default_name(struct sim_pattern *pattern, unsigned number,
 }
 
 /* Whether the steps TEXT have all parts of FORMAT. */
-static bool has_all_parts(const struct sim_text *text, const struct sim_key_format *format)
+static bool sim_map_has_all_parts(const struct sim_text *text, const struct sim_key_format *format)
 {
     for (unsigned i = 0; i < format->count; i++) {
         char *part = sim_printf("{%s}", format->pieces[i].text);
@@ -402,57 +405,62 @@ static bool has_all_parts(const struct sim_text *text, const struct sim_key_form
     return true;
 }
 
-static const struct sim_key_format *hash_format(const struct sim_model_table *table, unsigned kind)
+static const struct sim_key_format *sim_map_hash_format(const struct sim_model_table *table,
+                                                        unsigned kind)
 {
     return sim_kind_format(&table->kinds[kind], table->table->key.names[0]);
 }
 
-static const struct sim_key_format *range_format(const struct sim_model_table *table, unsigned kind)
+static const struct sim_key_format *sim_map_range_format(const struct sim_model_table *table,
+                                                         unsigned kind)
 {
     return table->table->key.range_count
                ? sim_kind_format(&table->kinds[kind], table->table->key.names[1])
                : NULL;
 }
 
-static char *end_text(struct sim_text *text, const char *more)
+static char *sim_map_end_text(struct sim_text *text, const char *more)
 {
     sim_text_puts(text, more);
     return text->bytes;
 }
 
-static void draw_ttl(struct sim_draft *draft, struct sim_pattern *pattern)
+static void sim_map_draw_ttl(struct sim_draft *draft, struct sim_pattern *pattern)
 {
     static const int64_t choices[] = {0, 1000, 2000, 10000, 60000};
-    if (!chance(draft, 300))
+    if (!sim_map_chance(draft, 300))
         return;
     pattern->ttl_ms = choices[sim_dice_below(&draft->dice, 5)];
     pattern->has_own_ttl = true;
 }
 
-static void draft_items(struct sim_draft *draft, unsigned k)
+static void sim_map_draft_items(struct sim_draft *draft, unsigned k)
 {
     struct sim_model_table *table = draft->table;
     const struct sim_model_kind *kind = &table->kinds[k];
     const struct sim_key_schema *key = &table->table->key;
     struct sim_text text = {0};
     sim_text_printf(&text, "%s-one", kind->name);
-    if (write_key_steps(&text, kind, key, 0, key_count(key)))
-        draw_ttl(draft, add_pattern(table, 1u << k, end_text(&text, "")));
-    if (range_format(table, k) && part_count(range_format(table, k)) && chance(draft, 500)) {
+    if (sim_map_write_key_steps(&text, kind, key, 0, sim_map_key_count(key)))
+        sim_map_draw_ttl(draft, sim_map_add_pattern(table, 1u << k, sim_map_end_text(&text, "")));
+    if (sim_map_range_format(table, k) && sim_map_part_count(sim_map_range_format(table, k)) &&
+        sim_map_chance(draft, 500)) {
         struct sim_text more = {0};
         sim_text_printf(&more, "%s-newest", kind->name);
-        if (write_key_steps(&more, kind, key, 0, 1) &&
-            !has_all_parts(&more, range_format(table, k))) {
-            struct sim_pattern *pattern = add_pattern(table, 1u << k, end_text(&more, ""));
+        if (sim_map_write_key_steps(&more, kind, key, 0, 1) &&
+            !sim_map_has_all_parts(&more, sim_map_range_format(table, k))) {
+            struct sim_pattern *pattern =
+                sim_map_add_pattern(table, 1u << k, sim_map_end_text(&more, ""));
             pattern->is_first = true;
-            pattern->descends = chance(draft, 500);
-            draw_ttl(draft, pattern);
+            pattern->descends = sim_map_chance(draft, 500);
+            sim_map_draw_ttl(draft, pattern);
         }
     }
 }
 
 /* Attributes that are no keys, of some item. */
-static const struct sim_attribute *draw_attribute(struct sim_draft *draft, enum sim_type type)
+static const struct sim_attribute *sim_map_draw_attribute(struct sim_draft *draft,
+                                                          enum sim_type type)
 {
     const struct sim_model_table *table = draft->table;
     size_t at = sim_dice_below(&draft->dice, (uint32_t)table->table->item_count);
@@ -466,16 +474,16 @@ static const struct sim_attribute *draw_attribute(struct sim_draft *draft, enum 
         bool is_key = false;
         for (unsigned k = 0; k < table->kind_count; k++)
             is_key = is_key || sim_kind_format(&table->kinds[k], each->name);
-        if (each->value.type == type && !is_key && chance(draft, 400))
+        if (each->value.type == type && !is_key && sim_map_chance(draft, 400))
             return each;
     }
     return NULL;
 }
 
 /* A filter by an attribute that some item has. */
-static bool draw_filter(struct sim_draft *draft, struct sim_pattern *pattern)
+static bool sim_map_draw_filter(struct sim_draft *draft, struct sim_pattern *pattern)
 {
-    const struct sim_attribute *attribute = draw_attribute(draft, SIM_S);
+    const struct sim_attribute *attribute = sim_map_draw_attribute(draft, SIM_S);
     if (!attribute || attribute->value.size == 0 || attribute->value.size > 60 ||
         memchr(attribute->value.bytes, 0, attribute->value.size) ||
         strpbrk(attribute->value.bytes, "{}") || strpbrk(attribute->name, "'{}") ||
@@ -488,32 +496,32 @@ static bool draw_filter(struct sim_draft *draft, struct sim_pattern *pattern)
 }
 
 /* "The file is this attribute's bare value." */
-static void draft_value(struct sim_draft *draft, unsigned k)
+static void sim_map_draft_value(struct sim_draft *draft, unsigned k)
 {
     static const enum sim_type types[] = {SIM_S, SIM_N, SIM_B, SIM_L, SIM_SS};
     struct sim_model_table *table = draft->table;
     struct sim_text text = {0};
     const struct sim_attribute *attribute =
-        draw_attribute(draft, types[sim_dice_below(&draft->dice, 5)]);
+        sim_map_draw_attribute(draft, types[sim_dice_below(&draft->dice, 5)]);
     sim_text_printf(&text, "%s-value", table->kinds[k].name);
     if (!attribute || strlen(attribute->name) > 100 ||
-        !write_key_steps(&text, &table->kinds[k], &table->table->key, 0,
-                         key_count(&table->table->key)))
+        !sim_map_write_key_steps(&text, &table->kinds[k], &table->table->key, 0,
+                                 sim_map_key_count(&table->table->key)))
         return;
-    struct sim_pattern *pattern = add_pattern(table, 1u << k, end_text(&text, ""));
+    struct sim_pattern *pattern = sim_map_add_pattern(table, 1u << k, sim_map_end_text(&text, ""));
     pattern->attribute = sim_copy(attribute->name);
-    draw_ttl(draft, pattern);
+    sim_map_draw_ttl(draft, pattern);
 }
 
 /* A listing of one kind in its partition, perhaps of a window. */
-static void draft_listing(struct sim_draft *draft, unsigned k, unsigned form)
+static void sim_map_draft_listing(struct sim_draft *draft, unsigned k, unsigned form)
 {
     struct sim_model_table *table = draft->table;
     const struct sim_model_kind *kind = &table->kinds[k];
     const struct sim_key_schema *key = &table->table->key;
     static const char *const words[] = {"all", "latest", "on", "between", "where", "ranked"};
-    const struct sim_key_format *sort = range_format(table, k);
-    if (!sort || !part_count(sort))
+    const struct sim_key_format *sort = sim_map_range_format(table, k);
+    if (!sort || !sim_map_part_count(sort))
         return;
     const char *part = NULL;
     for (unsigned i = 0; i < sort->count && !part; i++)
@@ -521,19 +529,19 @@ static void draft_listing(struct sim_draft *draft, unsigned k, unsigned form)
     bool is_text = key->types[1] == SIM_S;
     struct sim_text text = {0};
     sim_text_printf(&text, "%s-%s", kind->name, words[form]);
-    write_key_steps(&text, kind, key, 0, 1);
+    sim_map_write_key_steps(&text, kind, key, 0, 1);
     if ((form == 2 && !is_text) ||
         (form >= 2 && form <= 3 && text.bytes && strstr(text.bytes, part)))
         return;
     sim_text_puts(&text, form == 2 ? "/{xday}" : form == 3 ? "/{xfrom}..{xto}" : "");
-    struct sim_pattern *pattern = add_pattern(table, 1u << k, end_text(&text, "/"));
-    pattern->descends = chance(draft, 500);
-    if (form == 4 && !draw_filter(draft, pattern)) {
+    struct sim_pattern *pattern = sim_map_add_pattern(table, 1u << k, sim_map_end_text(&text, "/"));
+    pattern->descends = sim_map_chance(draft, 500);
+    if (form == 4 && !sim_map_draw_filter(draft, pattern)) {
         table->pattern_count--;
         return;
     }
     if (form == 1 || form == 5)
-        pattern->limit = 1 + sim_dice_below(&draft->dice, chance(draft, 500) ? 5 : 40);
+        pattern->limit = 1 + sim_dice_below(&draft->dice, sim_map_chance(draft, 500) ? 5 : 40);
     if (form == 2 || form == 3) {
         pattern->where = form == 2 ? SIM_WHERE_PREFIX : SIM_WHERE_BETWEEN;
         pattern->where_text = sim_copy(part);
@@ -543,14 +551,14 @@ static void draft_listing(struct sim_draft *draft, unsigned k, unsigned form)
         if (form == 3)
             sim_format_read(&pattern->high, "{xto}");
     }
-    draw_ttl(draft, pattern);
+    sim_map_draw_ttl(draft, pattern);
     pattern->has_rank = form == 5;
-    if (form == 5 || chance(draft, 400) || !use_default_name(pattern, k, sort))
-        write_own_name(draft, pattern, kind);
+    if (form == 5 || sim_map_chance(draft, 400) || !sim_map_use_default_name(pattern, k, sort))
+        sim_map_write_own_name(draft, pattern, kind);
 }
 
 /* All kinds with the partition key of kind K. */
-static void draft_collection(struct sim_draft *draft, unsigned k)
+static void sim_map_draft_collection(struct sim_draft *draft, unsigned k)
 {
     struct sim_model_table *table = draft->table;
     const struct sim_key_schema *key = &table->table->key;
@@ -560,11 +568,11 @@ static void draft_collection(struct sim_draft *draft, unsigned k)
     const char *least = NULL;
     if (!key->range_count)
         return;
-    sim_format_write(&own, hash_format(table, k));
+    sim_format_write(&own, sim_map_hash_format(table, k));
     for (unsigned i = 0; i < table->kind_count; i++) {
         struct sim_text other = {0}, sort = {0};
-        sim_format_write(&other, hash_format(table, i));
-        sim_format_write(&sort, range_format(table, i));
+        sim_format_write(&other, sim_map_hash_format(table, i));
+        sim_format_write(&sort, sim_map_range_format(table, i));
         if (strcmp(own.bytes, other.bytes) == 0) {
             kinds |= 1u << i;
             /* The common beginning of the sort keys, without parts, up to a separator. */
@@ -584,81 +592,81 @@ static void draft_collection(struct sim_draft *draft, unsigned k)
     if (!(kinds & (kinds - 1)))
         return;
     sim_text_printf(&text, "with-%s", table->kinds[k].name);
-    write_key_steps(&text, &table->kinds[k], key, 0, 1);
-    struct sim_pattern *pattern = add_pattern(table, kinds, end_text(&text, "/"));
-    pattern->descends = chance(draft, 300);
+    sim_map_write_key_steps(&text, &table->kinds[k], key, 0, 1);
+    struct sim_pattern *pattern = sim_map_add_pattern(table, kinds, sim_map_end_text(&text, "/"));
+    pattern->descends = sim_map_chance(draft, 300);
     for (unsigned i = 0; i < table->kind_count; i++) {
         struct sim_text sort = {0};
-        sim_format_write(&sort, range_format(table, i));
+        sim_format_write(&sort, sim_map_range_format(table, i));
         if (kinds & 1u << i)
             sim_format_read(&pattern->names[i], sort.bytes + common);
         sim_text_free(&sort);
     }
-    draw_ttl(draft, pattern);
+    sim_map_draw_ttl(draft, pattern);
     sim_text_free(&own);
 }
 
-static void draft_index(struct sim_draft *draft, unsigned k, int index)
+static void sim_map_draft_index(struct sim_draft *draft, unsigned k, int index)
 {
     struct sim_model_table *table = draft->table;
     const struct sim_model_kind *kind = &table->kinds[k];
     const struct sim_index *of = &table->table->indexes[index];
-    for (unsigned i = 0; i < key_count(&of->key); i++)
+    for (unsigned i = 0; i < sim_map_key_count(&of->key); i++)
         if (!sim_kind_format(kind, of->key.names[i]))
             return;
     struct sim_text text = {0};
     sim_text_printf(&text, "%s-by-%s", kind->name, of->name);
-    write_key_steps(&text, kind, &of->key, 0, of->key.hash_count);
-    struct sim_pattern *pattern = add_pattern(table, 1u << k, end_text(&text, "/"));
-    use_index(table, pattern, index);
-    if (pattern->reads_again && chance(draft, 150))
+    sim_map_write_key_steps(&text, kind, &of->key, 0, of->key.hash_count);
+    struct sim_pattern *pattern = sim_map_add_pattern(table, 1u << k, sim_map_end_text(&text, "/"));
+    sim_map_use_index(table, pattern, index);
+    if (pattern->reads_again && sim_map_chance(draft, 150))
         pattern->reads_again = false;
-    pattern->descends = of->key.range_count && chance(draft, 400);
-    if (chance(draft, 200))
+    pattern->descends = of->key.range_count && sim_map_chance(draft, 400);
+    if (sim_map_chance(draft, 200))
         pattern->limit = 1 + sim_dice_below(&draft->dice, 20);
-    draw_ttl(draft, pattern);
-    if (!write_own_name(draft, pattern, kind))
+    sim_map_draw_ttl(draft, pattern);
+    if (!sim_map_write_own_name(draft, pattern, kind))
         table->pattern_count--;
-    if (!chance(draft, 600))
+    if (!sim_map_chance(draft, 600))
         return;
     struct sim_text more = {0};
     sim_text_printf(&more, "%s-find-%s", kind->name, of->name);
-    write_key_steps(&more, kind, &of->key, 0, of->key.hash_count);
-    pattern = add_pattern(table, 1u << k, end_text(&more, ""));
-    use_index(table, pattern, index);
-    pattern->is_first = of->key.range_count && chance(draft, 300);
-    pattern->descends = pattern->is_first && chance(draft, 500);
-    draw_ttl(draft, pattern);
+    sim_map_write_key_steps(&more, kind, &of->key, 0, of->key.hash_count);
+    pattern = sim_map_add_pattern(table, 1u << k, sim_map_end_text(&more, ""));
+    sim_map_use_index(table, pattern, index);
+    pattern->is_first = of->key.range_count && sim_map_chance(draft, 300);
+    pattern->descends = pattern->is_first && sim_map_chance(draft, 500);
+    sim_map_draw_ttl(draft, pattern);
 }
 
 /* The text of a map. */
 
-static void write_quoted(struct sim_text *out, const char *text)
+static void sim_map_write_quoted(struct sim_text *out, const char *text)
 {
     sim_text_json_string(out, text, strlen(text));
 }
 
-static void write_quoted_format(struct sim_text *out, const struct sim_key_format *format)
+static void sim_map_write_quoted_format(struct sim_text *out, const struct sim_key_format *format)
 {
     struct sim_text text = {0};
     sim_format_write(&text, format);
-    write_quoted(out, text.bytes ? text.bytes : "");
+    sim_map_write_quoted(out, text.bytes ? text.bytes : "");
     sim_text_free(&text);
 }
 
-static void write_records(struct sim_text *out, const struct sim_model_table *table)
+static void sim_map_write_records(struct sim_text *out, const struct sim_model_table *table)
 {
     const struct sim_key_schema *key = &table->table->key;
     sim_text_puts(out, "\"records\":{");
     for (unsigned k = 0; k < table->kind_count; k++) {
         sim_text_puts(out, k ? "," : "");
-        write_quoted(out, table->kinds[k].name);
+        sim_map_write_quoted(out, table->kinds[k].name);
         sim_text_puts(out, ":{");
-        for (unsigned i = 0; i < key_count(key); i++) {
+        for (unsigned i = 0; i < sim_map_key_count(key); i++) {
             sim_text_puts(out, i ? "," : "");
-            write_quoted(out, key->names[i]);
+            sim_map_write_quoted(out, key->names[i]);
             sim_text_puts(out, ":");
-            write_quoted_format(out, sim_kind_format(&table->kinds[k], key->names[i]));
+            sim_map_write_quoted_format(out, sim_kind_format(&table->kinds[k], key->names[i]));
         }
         sim_text_puts(out, "}");
     }
@@ -666,26 +674,27 @@ static void write_records(struct sim_text *out, const struct sim_model_table *ta
 }
 
 /* {"attribute": {"kind": "format", …}, …} */
-static void write_index_key(struct sim_text *out, const struct sim_model_table *table,
-                            const struct sim_key_schema *key, unsigned from, unsigned until)
+static void sim_map_write_index_key(struct sim_text *out, const struct sim_model_table *table,
+                                    const struct sim_key_schema *key, unsigned from, unsigned until)
 {
     const struct sim_key_schema *own = &table->table->key;
-    char *part = part_name(key->names[from]);
+    char *part = sim_map_part_name(key->names[from]);
     bool is_plain = strcmp(part, key->names[from]) == 0;
     sim_free(part);
-    if (until - from == 1 && is_plain && key_has(own, 0, key_count(own), key->names[from])) {
-        write_quoted(out, key->names[from]);
+    if (until - from == 1 && is_plain &&
+        sim_map_key_has(own, 0, sim_map_key_count(own), key->names[from])) {
+        sim_map_write_quoted(out, key->names[from]);
         return;
     }
     sim_text_puts(out, "{");
     for (unsigned i = from; i < until; i++) {
         bool is_first = true;
         sim_text_puts(out, i > from ? "," : "");
-        write_quoted(out, key->names[i]);
-        if (key_has(own, 0, key_count(own), key->names[i])) {
+        sim_map_write_quoted(out, key->names[i]);
+        if (sim_map_key_has(own, 0, sim_map_key_count(own), key->names[i])) {
             /* "A key attribute of the table has the format of its kind"; plain tables have one. */
             sim_text_puts(out, ":");
-            write_quoted_format(out, sim_kind_format(&table->kinds[0], key->names[i]));
+            sim_map_write_quoted_format(out, sim_kind_format(&table->kinds[0], key->names[i]));
             continue;
         }
         sim_text_puts(out, ":{");
@@ -695,31 +704,33 @@ static void write_index_key(struct sim_text *out, const struct sim_model_table *
                 continue;
             sim_text_puts(out, is_first ? "" : ",");
             is_first = false;
-            write_quoted(out, table->kinds[k].name);
+            sim_map_write_quoted(out, table->kinds[k].name);
             sim_text_puts(out, ":");
-            write_quoted_format(out, format);
+            sim_map_write_quoted_format(out, format);
         }
         sim_text_puts(out, "}");
     }
     sim_text_puts(out, "}");
 }
 
-static void write_index(struct sim_text *out, const struct sim_model_table *table, int number)
+static void sim_map_write_index(struct sim_text *out, const struct sim_model_table *table,
+                                int number)
 {
     const struct sim_index *index = &table->table->indexes[number];
-    write_quoted(out, index->name);
+    sim_map_write_quoted(out, index->name);
     sim_text_puts(out, ":{\"partition\":");
-    write_index_key(out, table, &index->key, 0, index->key.hash_count);
+    sim_map_write_index_key(out, table, &index->key, 0, index->key.hash_count);
     if (index->key.range_count) {
         sim_text_puts(out, ",\"sort\":");
-        write_index_key(out, table, &index->key, index->key.hash_count, key_count(&index->key));
+        sim_map_write_index_key(out, table, &index->key, index->key.hash_count,
+                                sim_map_key_count(&index->key));
     }
     sim_text_puts(out, ",\"projects\":");
     if (index->projection == SIM_PROJECT_INCLUDE) {
         sim_text_puts(out, "[");
         for (unsigned i = 0; i < index->included_count; i++) {
             sim_text_puts(out, i ? "," : "");
-            write_quoted(out, index->included[i]);
+            sim_map_write_quoted(out, index->included[i]);
         }
         sim_text_puts(out, "]");
     } else {
@@ -728,7 +739,7 @@ static void write_index(struct sim_text *out, const struct sim_model_table *tabl
     sim_text_puts(out, index->is_local ? ",\"local\":true}" : "}");
 }
 
-static void write_where(struct sim_text *out, const struct sim_pattern *pattern)
+static void sim_map_write_where(struct sim_text *out, const struct sim_pattern *pattern)
 {
     if (pattern->where == SIM_WHERE_NONE)
         return;
@@ -736,7 +747,7 @@ static void write_where(struct sim_text *out, const struct sim_pattern *pattern)
     sim_format_write(&low, &pattern->low);
     sim_format_write(&high, &pattern->high);
     sim_text_puts(out, ",\"where\":{");
-    write_quoted(out, pattern->where_text);
+    sim_map_write_quoted(out, pattern->where_text);
     if (pattern->where == SIM_WHERE_PREFIX)
         sim_text_printf(out, ":\"%s*\"}", low.bytes);
     else if (pattern->where == SIM_WHERE_BETWEEN)
@@ -747,14 +758,14 @@ static void write_where(struct sim_text *out, const struct sim_pattern *pattern)
     sim_text_free(&high);
 }
 
-static void write_filter(struct sim_text *out, const struct sim_pattern *pattern)
+static void sim_map_write_filter(struct sim_text *out, const struct sim_pattern *pattern)
 {
     if (pattern->filter == SIM_FILTER_NONE)
         return;
     /* Quotes: the name may have dots and brackets. */
     char *name = sim_printf("'%s'", pattern->filter_name);
     sim_text_puts(out, ",\"filter\":{");
-    write_quoted(out, name);
+    sim_map_write_quoted(out, name);
     sim_free(name);
     if (pattern->filter == SIM_FILTER_EXISTS || pattern->filter == SIM_FILTER_ABSENT) {
         sim_text_printf(out, ":{\"exists\":%s}}",
@@ -762,11 +773,11 @@ static void write_filter(struct sim_text *out, const struct sim_pattern *pattern
         return;
     }
     sim_text_printf(out, ":{\"%s\":", pattern->filter == SIM_FILTER_EQUAL ? "=" : "!=");
-    write_quoted(out, pattern->filter_value);
+    sim_map_write_quoted(out, pattern->filter_value);
     sim_text_puts(out, "}}");
 }
 
-static void write_order(struct sim_text *out, const struct sim_pattern *pattern)
+static void sim_map_write_order(struct sim_text *out, const struct sim_pattern *pattern)
 {
     if (!pattern->descends && !pattern->limit && !pattern->is_first)
         return;
@@ -777,34 +788,34 @@ static void write_order(struct sim_text *out, const struct sim_pattern *pattern)
         sim_text_puts(out, "\"all\"");
 }
 
-static void write_pattern(struct sim_text *out, const struct sim_model_table *table,
-                          const struct sim_pattern *pattern)
+static void sim_map_write_pattern(struct sim_text *out, const struct sim_model_table *table,
+                                  const struct sim_pattern *pattern)
 {
-    write_quoted(out, pattern->text);
+    sim_map_write_quoted(out, pattern->text);
     sim_text_puts(out, pattern->is_listing ? ":{\"list\":[" : ":{\"record\":");
     const char *comma = "";
     for (unsigned k = 0; k < table->kind_count; k++) {
         if (!(pattern->kinds & 1u << k))
             continue;
         sim_text_puts(out, comma);
-        write_quoted(out, table->kinds[k].name);
+        sim_map_write_quoted(out, table->kinds[k].name);
         comma = ",";
     }
     sim_text_puts(out, pattern->is_listing ? "]" : "");
     if (pattern->index >= 0) {
         const struct sim_index *index = &table->table->indexes[pattern->index];
         sim_text_puts(out, ",\"index\":");
-        write_quoted(out, index->name);
+        sim_map_write_quoted(out, index->name);
         if (index->projection != SIM_PROJECT_ALL && !pattern->reads_again)
             sim_text_puts(out, ",\"hydrate\":false");
     }
-    write_where(out, pattern);
-    write_filter(out, pattern);
+    sim_map_write_where(out, pattern);
+    sim_map_write_filter(out, pattern);
     if (pattern->attribute) {
         sim_text_puts(out, ",\"attribute\":");
-        write_quoted(out, pattern->attribute);
+        sim_map_write_quoted(out, pattern->attribute);
     }
-    write_order(out, pattern);
+    sim_map_write_order(out, pattern);
     if (pattern->name_is_written) {
         unsigned k = 0;
         while (!pattern->names[k].count)
@@ -813,7 +824,7 @@ static void write_pattern(struct sim_text *out, const struct sim_model_table *ta
         sim_text_puts(&name, pattern->has_rank ? "{rank}_" : "");
         sim_format_write(&name, &pattern->names[k]);
         sim_text_puts(out, ",\"name\":");
-        write_quoted(out, name.bytes);
+        sim_map_write_quoted(out, name.bytes);
         sim_text_free(&name);
     }
     if (pattern->has_own_ttl)
@@ -821,7 +832,7 @@ static void write_pattern(struct sim_text *out, const struct sim_model_table *ta
     sim_text_puts(out, "}");
 }
 
-static void write_types(struct sim_text *out, const struct sim_model_table *model)
+static void sim_map_write_types(struct sim_text *out, const struct sim_model_table *model)
 {
     const struct sim_table *table = model->table;
     struct sim_text seen = {0};
@@ -829,7 +840,7 @@ static void write_types(struct sim_text *out, const struct sim_model_table *mode
     const char *comma = "";
     for (int index = -1; index < (int)table->index_count; index++) {
         const struct sim_key_schema *key = index < 0 ? &table->key : &table->indexes[index].key;
-        for (unsigned i = 0; i < key_count(key) && (index < 0 || model->used[index]); i++) {
+        for (unsigned i = 0; i < sim_map_key_count(key) && (index < 0 || model->used[index]); i++) {
             char *member = sim_printf("\"%s\":", key->names[i]);
             if (key->types[i] != SIM_S && (!seen.bytes || !strstr(seen.bytes, member))) {
                 sim_text_printf(out, "%s%s\"%s\"", comma, member,
@@ -844,93 +855,93 @@ static void write_types(struct sim_text *out, const struct sim_model_table *mode
     sim_text_free(&seen);
 }
 
-static void write_values(struct sim_text *out, const struct sim_model_table *table)
+static void sim_map_write_values(struct sim_text *out, const struct sim_model_table *table)
 {
     if (!table->valued)
         return;
     sim_text_puts(out, ",\"params\":{");
-    write_quoted(out, table->valued);
+    sim_map_write_quoted(out, table->valued);
     sim_text_puts(out, ":{\"values\":[");
     for (unsigned i = 0; i < table->value_count; i++) {
         sim_text_puts(out, i ? "," : "");
-        write_quoted(out, table->values[i]);
+        sim_map_write_quoted(out, table->values[i]);
     }
     sim_text_puts(out, table->values_are_all ? "],\"only\":true}}" : "]}}");
 }
 
-static void write_link(struct sim_text *out, const struct sim_model_table *table)
+static void sim_map_write_link(struct sim_text *out, const struct sim_model_table *table)
 {
     if (!table->link)
         return;
     char *to =
         sim_printf("/{env}/%s/%s", table->directory, table->patterns[table->link_pattern].text);
     sim_text_printf(out, ",\"links\":{\"%s\":{\"record\":", table->link);
-    write_quoted(out, table->kinds[table->link_kind].name);
+    sim_map_write_quoted(out, table->kinds[table->link_kind].name);
     sim_text_puts(out, ",\"to\":");
-    write_quoted(out, to);
+    sim_map_write_quoted(out, to);
     sim_text_puts(out, "}}");
     sim_free(to);
 }
 
-static void write_table(struct sim_text *out, const struct sim_model_table *table)
+static void sim_map_write_table(struct sim_text *out, const struct sim_model_table *table)
 {
     const char *comma = "";
-    write_quoted(out, table->directory);
+    sim_map_write_quoted(out, table->directory);
     sim_text_puts(out, ":{\"table\":");
-    write_quoted(out, table->table->base_name);
+    sim_map_write_quoted(out, table->table->base_name);
     sim_text_puts(out, ",");
-    write_records(out, table);
+    sim_map_write_records(out, table);
     sim_text_puts(out, ",\"indexes\":{");
     for (unsigned i = 0; i < table->table->index_count; i++) {
         if (!table->used[i])
             continue;
         sim_text_puts(out, comma);
-        write_index(out, table, (int)i);
+        sim_map_write_index(out, table, (int)i);
         comma = ",";
     }
     sim_text_puts(out, "}");
-    write_types(out, table);
-    write_values(out, table);
-    write_link(out, table);
+    sim_map_write_types(out, table);
+    sim_map_write_values(out, table);
+    sim_map_write_link(out, table);
     if (table->secret_count) {
         sim_text_puts(out, ",\"secret\":[");
         for (unsigned i = 0; i < table->secret_count; i++) {
             sim_text_puts(out, i ? "," : "");
-            write_quoted(out, table->secrets[i]);
+            sim_map_write_quoted(out, table->secrets[i]);
         }
         sim_text_puts(out, "]");
     }
     if (table->mtime) {
         sim_text_puts(out, ",\"mtime\":");
-        write_quoted(out, table->mtime);
+        sim_map_write_quoted(out, table->mtime);
     }
     sim_text_printf(out, ",\"ttl\":%d,\"paths\":{", (int)(table->ttl_ms / 1000));
     for (unsigned i = 0; i < table->pattern_count; i++) {
         sim_text_puts(out, i ? ",\n" : "\n");
-        write_pattern(out, table, &table->patterns[i]);
+        sim_map_write_pattern(out, table, &table->patterns[i]);
     }
     sim_text_puts(out, "}}");
 }
 
-static void write_map(struct sim_model *model)
+static void sim_map_write_map(struct sim_model *model)
 {
     struct sim_text text = {0};
     sim_text_printf(&text, "{\"environments\":{\"%s\":{\"prefix\":\"%s\"}},\n\"tables\":{",
                     model->environment, model->prefix);
     for (unsigned i = 0; i < model->table_count; i++) {
         sim_text_puts(&text, i ? ",\n" : "\n");
-        write_table(&text, &model->tables[i]);
+        sim_map_write_table(&text, &model->tables[i]);
     }
     sim_text_puts(&text, "}}\n");
     model->text = text.bytes;
 }
 
 /* Known values of a part of some item, so that directories list them. */
-static void draft_values(struct sim_draft *draft)
+static void sim_map_draft_values(struct sim_draft *draft)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     struct sim_model_table *table = draft->table;
-    const struct sim_key_format *hash = hash_format(table, 0);
+    const struct sim_key_format *hash = sim_map_hash_format(table, 0);
     const char *part = NULL;
     for (unsigned i = 0; i < hash->count && !part; i++)
         if (hash->pieces[i].is_part && !hash->pieces[i].is_bytes && !hash->pieces[i].is_open)
@@ -938,7 +949,7 @@ static void draft_values(struct sim_draft *draft)
     for (const struct sim_item *item = table->table->first; part && item; item = item->next) {
         struct sim_pattern any = {.index = -1, .kinds = 1};
         struct sim_bindings none = {0}, parts;
-        if (!chance(draft, 300) ||
+        if (!sim_map_chance(draft, 300) ||
             sim_pattern_takes_apart(table, &any, 1, &none, item->newest, &parts) != SIM_FIT_YES)
             continue;
         const struct sim_slice *value = sim_bindings_get(&parts, part);
@@ -954,17 +965,17 @@ static void draft_values(struct sim_draft *draft)
                 sim_printf("%.*s", (int)value->size, value->bytes);
     }
     table->valued = table->value_count ? sim_copy(part) : NULL;
-    table->values_are_all = chance(draft, 500);
+    table->values_are_all = sim_map_chance(draft, 500);
 }
 
 /* A link from items of a kind to a listing that their keys alone determine. */
-static void draft_link(struct sim_draft *draft)
+static void sim_map_draft_link(struct sim_draft *draft)
 {
     struct sim_model_table *table = draft->table;
     for (unsigned p = 0; p < table->pattern_count && !table->link; p++) {
         const struct sim_pattern *pattern = &table->patterns[p];
         if (!pattern->is_listing || pattern->index >= 0 || pattern->where != SIM_WHERE_NONE ||
-            !chance(draft, 400))
+            !sim_map_chance(draft, 400))
             continue;
         table->link_kind = 0;
         while (!(pattern->kinds & 1u << table->link_kind))
@@ -974,40 +985,41 @@ static void draft_link(struct sim_draft *draft)
     }
 }
 
-static void draft_table(struct sim_draft *draft)
+static void sim_map_draft_table(struct sim_draft *draft)
 {
     static const int64_t ttls[] = {0, 1000, 10000, 10000, 60000};
     struct sim_model_table *table = draft->table;
     table->ttl_ms = ttls[sim_dice_below(&draft->dice, 5)];
-    draft_kinds(draft);
+    sim_map_draft_kinds(draft);
     for (unsigned k = 0; k < table->kind_count; k++) {
-        draft_items(draft, k);
+        sim_map_draft_items(draft, k);
         for (unsigned form = 0; form < 6; form++)
-            if (chance(draft, 500))
-                draft_listing(draft, k, form);
-        if (chance(draft, 300))
-            draft_value(draft, k);
-        if (chance(draft, 500))
-            draft_collection(draft, k);
+            if (sim_map_chance(draft, 500))
+                sim_map_draft_listing(draft, k, form);
+        if (sim_map_chance(draft, 300))
+            sim_map_draft_value(draft, k);
+        if (sim_map_chance(draft, 500))
+            sim_map_draft_collection(draft, k);
         for (unsigned i = 0; i < table->table->index_count; i++)
-            if (chance(draft, 700))
-                draft_index(draft, k, (int)i);
+            if (sim_map_chance(draft, 700))
+                sim_map_draft_index(draft, k, (int)i);
     }
-    if (chance(draft, 500))
-        draft_values(draft);
-    if (chance(draft, 700))
-        draft_link(draft);
+    if (sim_map_chance(draft, 500))
+        sim_map_draft_values(draft);
+    if (sim_map_chance(draft, 700))
+        sim_map_draft_link(draft);
     static const char *const dates[] = {"updated_at", "last_updated", "created_at", "ttl",
                                         "last_seen"};
-    if (chance(draft, 600))
+    if (sim_map_chance(draft, 600))
         table->mtime = sim_copy(dates[sim_dice_below(&draft->dice, 5)]);
-    const struct sim_attribute *secret = chance(draft, 300) ? draw_attribute(draft, SIM_S) : NULL;
+    const struct sim_attribute *secret =
+        sim_map_chance(draft, 300) ? sim_map_draw_attribute(draft, SIM_S) : NULL;
     if (secret)
         table->secrets[table->secret_count++] = sim_copy(secret->name);
 }
 
 /* Secrets are masked "also below tables/" (docs/semantics.md, "Secrets"). */
-static void share_secrets(struct sim_model *model)
+static void sim_map_share_secrets(struct sim_model *model)
 {
     for (unsigned i = 0; i < model->table_count; i++)
         for (unsigned g = 0; g < model->generic_count; g++) {
@@ -1019,12 +1031,12 @@ static void share_secrets(struct sim_model *model)
         }
 }
 
-static struct sim_model *draw_model(void)
+static struct sim_model *sim_map_draw_model(void)
 {
     struct sim_model *model = sim_alloc(sizeof(*model));
     struct sim_dice dice = sim_dice_for("map", sim_map.draws++);
     model->until_ms = INT64_MAX;
-    draw_generic(model);
+    sim_map_draw_generic(model);
     static bool has_map;
     if (sim_map.draws == 1)
         has_map = sim_dice_chance(&dice, 750);
@@ -1041,20 +1053,20 @@ static struct sim_model *draw_model(void)
         own->directory = sim_printf("t%u-%s", model->table_count, table->base_name);
         struct sim_draft draft = {
             own, sim_dice_for("map table", sim_map.draws * 100 + model->table_count)};
-        draft_table(&draft);
+        sim_map_draft_table(&draft);
     }
     if (!model->table_count) {
         model->environment = NULL;
         return model;
     }
-    share_secrets(model);
-    write_map(model);
+    sim_map_share_secrets(model);
+    sim_map_write_map(model);
     return model;
 }
 
 const char *sim_paths_draw_map(void)
 {
-    sim_map.now = draw_model();
+    sim_map.now = sim_map_draw_model();
     return sim_map.now->text;
 }
 
@@ -1063,7 +1075,7 @@ const char *sim_paths_redraw_map(void)
     /* A replay has the map of its recording. */
     if (!sim_map.now->text || sim_life_options()->is_replay)
         return NULL;
-    struct sim_model *model = draw_model();
+    struct sim_model *model = sim_map_draw_model();
     if (!model->text)
         return NULL;
     model->older = sim_map.now;

@@ -28,7 +28,7 @@ bool sim_bindings_add(struct sim_bindings *bindings, const char *name, struct si
     return true;
 }
 
-static char *copy_range(const char *from, const char *to)
+static char *sim_model_copy_range(const char *from, const char *to)
 {
     return sim_printf("%.*s", (int)(to - from), from);
 }
@@ -45,13 +45,13 @@ void sim_format_read(struct sim_key_format *out, const char *text)
             end = strchr(text, '}');
             piece->is_part = true;
             piece->is_open = end[-1] == '*';
-            piece->text = copy_range(text + 1, piece->is_open ? end - 1 : end);
+            piece->text = sim_model_copy_range(text + 1, piece->is_open ? end - 1 : end);
             end++;
         } else {
             end = strchr(text, '{');
             if (!end)
                 end = text + strlen(text);
-            piece->text = copy_range(text, end);
+            piece->text = sim_model_copy_range(text, end);
         }
         text = end;
     }
@@ -77,8 +77,8 @@ bool sim_format_has(const struct sim_key_format *format, const char *part)
 }
 
 /* The end of a part that begins at VALUE's first byte: where the text behind it is found first. */
-static bool find_end(const struct sim_key_format *format, unsigned next, struct sim_slice value,
-                     size_t *end)
+static bool sim_model_find_end(const struct sim_key_format *format, unsigned next,
+                               struct sim_slice value, size_t *end)
 {
     if (next == format->count) {
         *end = value.size;
@@ -106,7 +106,7 @@ bool sim_format_match(const struct sim_key_format *format, struct sim_slice valu
                 return false;
             used = strlen(piece->text);
         } else {
-            if (!find_end(format, i + 1, value, &used))
+            if (!sim_model_find_end(format, i + 1, value, &used))
                 return false;
             struct sim_slice part = {value.bytes, used};
             if (!piece->is_open && !piece->is_bytes && used && memchr(part.bytes, '#', used))
@@ -146,8 +146,8 @@ const struct sim_key_format *sim_kind_format(const struct sim_model_kind *kind,
     return NULL;
 }
 
-static bool match_key(const struct sim_model_kind *kind, const struct sim_key_schema *key,
-                      const struct sim_version *version, struct sim_bindings *parts)
+static bool sim_model_match_key(const struct sim_model_kind *kind, const struct sim_key_schema *key,
+                                const struct sim_version *version, struct sim_bindings *parts)
 {
     for (unsigned i = 0; i < key->hash_count + key->range_count; i++) {
         const struct sim_key_format *format = sim_kind_format(kind, key->names[i]);
@@ -161,7 +161,8 @@ static bool match_key(const struct sim_model_kind *kind, const struct sim_key_sc
 
 /* Text that a kind's formats fix: of the wanted kinds "the most specific one wins"
  * (docs/internals/plan.md). */
-static size_t fixed_text(const struct sim_model_kind *kind, const struct sim_key_schema *key)
+static size_t sim_model_fixed_text(const struct sim_model_kind *kind,
+                                   const struct sim_key_schema *key)
 {
     size_t sum = 0;
     for (unsigned i = 0; i < key->hash_count + key->range_count; i++) {
@@ -180,9 +181,9 @@ int sim_kind_of(const struct sim_model_table *table, const struct sim_version *v
     for (unsigned k = 0; k < table->kind_count; k++) {
         struct sim_bindings parts = {0};
         if (!(wanted & 1u << k) ||
-            !match_key(&table->kinds[k], &table->table->key, version, &parts))
+            !sim_model_match_key(&table->kinds[k], &table->table->key, version, &parts))
             continue;
-        size_t text = fixed_text(&table->kinds[k], &table->table->key);
+        size_t text = sim_model_fixed_text(&table->kinds[k], &table->table->key);
         if (best < 0 || text > most) {
             best = (int)k;
             most = text;
@@ -191,7 +192,7 @@ int sim_kind_of(const struct sim_model_table *table, const struct sim_version *v
     return best;
 }
 
-static int compare_slice(struct sim_slice a, struct sim_slice b, enum sim_type type)
+static int sim_model_compare_slice(struct sim_slice a, struct sim_slice b, enum sim_type type)
 {
     if (type != SIM_N)
         return sim_slice_compare(a, b);
@@ -205,7 +206,8 @@ static int compare_slice(struct sim_slice a, struct sim_slice b, enum sim_type t
     return sim_value_compare(&x, &y);
 }
 
-static enum sim_type type_of_key(const struct sim_table *table, int index, const char *name)
+static enum sim_type sim_model_type_of_key(const struct sim_table *table, int index,
+                                           const char *name)
 {
     const struct sim_key_schema *key = index < 0 ? &table->key : &table->indexes[index].key;
     for (unsigned i = 0; i < key->hash_count + key->range_count; i++)
@@ -216,14 +218,15 @@ static enum sim_type type_of_key(const struct sim_table *table, int index, const
 
 /* docs/map.md, "Conditions": parts compare by their beginning, whole attributes as DynamoDB does,
  * except that a range of text includes all that begins with its end. */
-static enum sim_fit meets_where(const struct sim_model_table *table,
-                                const struct sim_pattern *pattern,
-                                const struct sim_version *version, const struct sim_bindings *parts)
+static enum sim_fit sim_model_meets_where(const struct sim_model_table *table,
+                                          const struct sim_pattern *pattern,
+                                          const struct sim_version *version,
+                                          const struct sim_bindings *parts)
 {
     if (pattern->where == SIM_WHERE_NONE)
         return SIM_FIT_YES;
     struct sim_slice value;
-    enum sim_type type = type_of_key(table->table, pattern->index, pattern->where_name);
+    enum sim_type type = sim_model_type_of_key(table->table, pattern->index, pattern->where_name);
     if (pattern->where_is_attribute) {
         const struct sim_value *found = sim_version_get(version, pattern->where_name);
         if (!found)
@@ -244,11 +247,11 @@ static enum sim_fit meets_where(const struct sim_model_table *table,
         if (pattern->where == SIM_WHERE_PREFIX)
             is_met = sim_slice_begins(value, from);
         else if (pattern->where == SIM_WHERE_AFTER)
-            is_met = compare_slice(value, from, type) > 0;
+            is_met = sim_model_compare_slice(value, from, type) > 0;
         else
             is_met =
-                compare_slice(value, from, type) >= 0 &&
-                (compare_slice(value, to, type) <= 0 ||
+                sim_model_compare_slice(value, from, type) >= 0 &&
+                (sim_model_compare_slice(value, to, type) <= 0 ||
                  (type != SIM_N && !pattern->where_is_attribute && sim_slice_begins(value, to)));
     }
     /* Behind U+10FFFF a key may be left out (ADR 8). */
@@ -261,7 +264,8 @@ static enum sim_fit meets_where(const struct sim_model_table *table,
 }
 
 /* Filters of the model compare top-level attributes with texts. */
-static bool meets_filter(const struct sim_pattern *pattern, const struct sim_version *version)
+static bool sim_model_meets_filter(const struct sim_pattern *pattern,
+                                   const struct sim_version *version)
 {
     if (pattern->filter == SIM_FILTER_NONE)
         return true;
@@ -282,8 +286,8 @@ static bool meets_filter(const struct sim_pattern *pattern, const struct sim_ver
 }
 
 /* Whether VERSION has the key of an index, which the kind's items have. */
-static bool has_key(const struct sim_model_kind *kind, const struct sim_key_schema *key,
-                    const struct sim_version *version)
+static bool sim_model_has_key(const struct sim_model_kind *kind, const struct sim_key_schema *key,
+                              const struct sim_version *version)
 {
     for (unsigned i = 0; i < key->hash_count + key->range_count; i++) {
         const struct sim_value *value = sim_version_get(version, key->names[i]);
@@ -303,16 +307,17 @@ enum sim_fit sim_pattern_takes_apart(const struct sim_model_table *table,
         return SIM_FIT_NO;
     const struct sim_model_kind *kind = &table->kinds[number];
     *parts = *path;
-    if (!match_key(kind, &table->table->key, version, parts))
+    if (!sim_model_match_key(kind, &table->table->key, version, parts))
         return SIM_FIT_NO;
     if (pattern->index < 0)
         return SIM_FIT_YES;
     const struct sim_key_schema *key = &table->table->indexes[pattern->index].key;
     struct sim_bindings own = {0}, before = *parts;
-    if (!has_key(kind, key, version))
+    if (!sim_model_has_key(kind, key, version))
         return SIM_FIT_OUTSIDE;
-    if (match_key(kind, &table->table->key, version, &own) && match_key(kind, key, version, &own))
-        return match_key(kind, key, version, parts) ? SIM_FIT_YES : SIM_FIT_NO;
+    if (sim_model_match_key(kind, &table->table->key, version, &own) &&
+        sim_model_match_key(kind, key, version, &own))
+        return sim_model_match_key(kind, key, version, parts) ? SIM_FIT_YES : SIM_FIT_NO;
     *parts = before;
     return SIM_FIT_MAYBE;
 }
@@ -323,11 +328,11 @@ enum sim_fit sim_pattern_admits(const struct sim_model_table *table,
                                 struct sim_bindings *parts)
 {
     enum sim_fit fit = sim_pattern_takes_apart(table, pattern, kinds, path, version, parts);
-    if (fit == SIM_FIT_NO || !meets_filter(pattern, version))
+    if (fit == SIM_FIT_NO || !sim_model_meets_filter(pattern, version))
         return SIM_FIT_NO;
     if (fit != SIM_FIT_YES)
         return fit;
-    return meets_where(table, pattern, version, parts);
+    return sim_model_meets_where(table, pattern, version, parts);
 }
 
 /* Paths. */
@@ -340,7 +345,7 @@ struct sim_walk {
 };
 
 /* The decoded bytes live as long as the node. False: an escape is not valid. */
-static bool decode(struct sim_node *node, struct sim_slice raw, struct sim_slice *out)
+static bool sim_model_decode(struct sim_node *node, struct sim_slice raw, struct sim_slice *out)
 {
     struct sim_text text = {0};
     bool is_valid = sim_name_decode(&text, raw);
@@ -358,8 +363,9 @@ enum sim_match { SIM_MATCH_NO, SIM_MATCH_YES, SIM_MATCH_INVALID, SIM_MATCH_UNSUR
 
 /* Whether a typed step or name has the form FORMAT: its raw text is taken apart, its parts are
  * decoded. */
-static enum sim_match match_name(struct sim_node *node, const struct sim_key_format *format,
-                                 struct sim_slice raw, struct sim_bindings *path)
+static enum sim_match sim_model_match_name(struct sim_node *node,
+                                           const struct sim_key_format *format,
+                                           struct sim_slice raw, struct sim_bindings *path)
 {
     struct sim_bindings found = {0};
     /* The parts of a raw name may hold the separator. */
@@ -370,7 +376,7 @@ static enum sim_match match_name(struct sim_node *node, const struct sim_key_for
         return SIM_MATCH_NO;
     for (unsigned i = 0; i < found.count; i++) {
         struct sim_slice value;
-        if (!decode(node, found.parts[i].value, &value))
+        if (!sim_model_decode(node, found.parts[i].value, &value))
             return SIM_MATCH_INVALID;
         if (!sim_bindings_add(path, found.parts[i].name, value))
             return SIM_MATCH_NO;
@@ -378,7 +384,7 @@ static enum sim_match match_name(struct sim_node *node, const struct sim_key_for
     return SIM_MATCH_YES;
 }
 
-static size_t text_of(const struct sim_key_format *format)
+static size_t sim_model_text_of(const struct sim_key_format *format)
 {
     size_t sum = 0;
     for (unsigned i = 0; i < format->count; i++)
@@ -386,12 +392,13 @@ static size_t text_of(const struct sim_key_format *format)
     return sum;
 }
 
-static bool is_literal(const struct sim_key_format *format)
+static bool sim_model_is_literal(const struct sim_key_format *format)
 {
     return format->count == 1 && !format->pieces[0].is_part;
 }
 
-static bool formats_are_equal(const struct sim_key_format *a, const struct sim_key_format *b)
+static bool sim_model_formats_are_equal(const struct sim_key_format *a,
+                                        const struct sim_key_format *b)
 {
     if (a->count != b->count)
         return false;
@@ -408,18 +415,18 @@ bool sim_step_is_valued(const struct sim_model_table *table, const struct sim_ke
            strcmp(step->pieces[0].text, table->valued) == 0;
 }
 
-static bool is_placeholder(const struct sim_key_format *step, struct sim_slice name)
+static bool sim_model_is_placeholder(const struct sim_key_format *step, struct sim_slice name)
 {
     struct sim_text text = {0};
     sim_format_write(&text, step);
-    bool is_equal =
-        !is_literal(step) && sim_slice_equal(name, (struct sim_slice){text.bytes, text.size});
+    bool is_equal = !sim_model_is_literal(step) &&
+                    sim_slice_equal(name, (struct sim_slice){text.bytes, text.size});
     sim_text_free(&text);
     return is_equal;
 }
 
 /* An empty part of a step is written "%"; what is typed without is no such step. */
-static bool has_empty_part(const struct sim_bindings *parts)
+static bool sim_model_has_empty_part(const struct sim_bindings *parts)
 {
     for (unsigned i = 0; i < parts->count; i++)
         if (parts->parts[i].value.size == 0)
@@ -428,9 +435,9 @@ static bool has_empty_part(const struct sim_bindings *parts)
 }
 
 /* The alive pattern whose step DEPTH takes NAME first: a literal, then the one with more text. */
-static const struct sim_key_format *best_step(const struct sim_model_table *table,
-                                              const bool *alive, unsigned depth,
-                                              struct sim_slice name)
+static const struct sim_key_format *sim_model_best_step(const struct sim_model_table *table,
+                                                        const bool *alive, unsigned depth,
+                                                        struct sim_slice name)
 {
     const struct sim_key_format *best = NULL;
     for (unsigned p = 0; p < table->pattern_count; p++) {
@@ -442,17 +449,18 @@ static const struct sim_key_format *best_step(const struct sim_model_table *tabl
         struct sim_key_format open = *step;
         for (unsigned i = 0; i < open.count; i++)
             open.pieces[i].is_open = true;
-        if (!sim_format_match(&open, name, &ignored) || has_empty_part(&ignored))
+        if (!sim_format_match(&open, name, &ignored) || sim_model_has_empty_part(&ignored))
             continue;
-        if (!best || (is_literal(step) && !is_literal(best)) ||
-            (is_literal(step) == is_literal(best) && text_of(step) > text_of(best)))
+        if (!best || (sim_model_is_literal(step) && !sim_model_is_literal(best)) ||
+            (sim_model_is_literal(step) == sim_model_is_literal(best) &&
+             sim_model_text_of(step) > sim_model_text_of(best)))
             best = step;
     }
     return best;
 }
 
 /* Whether NAME begins and ends with the texts of FORMAT, which has parts. */
-static bool has_ends(const struct sim_key_format *format, struct sim_slice name)
+static bool sim_model_has_ends(const struct sim_key_format *format, struct sim_slice name)
 {
     const struct sim_piece *first = &format->pieces[0], *last = &format->pieces[format->count - 1];
     struct sim_slice begin = sim_slice_of(first->is_part ? "" : first->text);
@@ -469,20 +477,20 @@ bool sim_name_is_taken(const struct sim_model_table *table, const struct sim_pat
         const struct sim_pattern *other = &table->patterns[p];
         bool is_below = other->step_count > pattern->step_count;
         for (unsigned i = 0; i < pattern->step_count && is_below; i++)
-            is_below = formats_are_equal(&other->steps[i], &pattern->steps[i]);
+            is_below = sim_model_formats_are_equal(&other->steps[i], &pattern->steps[i]);
         if (!is_below)
             continue;
         struct sim_bindings ignored = {0};
         struct sim_key_format open = other->steps[pattern->step_count];
         for (unsigned i = 0; i < open.count; i++)
             open.pieces[i].is_open = true;
-        if (sim_format_match(&open, name, &ignored) || has_ends(&open, name))
+        if (sim_format_match(&open, name, &ignored) || sim_model_has_ends(&open, name))
             return true;
     }
     return false;
 }
 
-static bool is_fact(struct sim_slice name)
+static bool sim_model_is_fact(struct sim_slice name)
 {
     static const char *const facts[] = {"schema.json",  "ttl.json",    "backups.json",
                                         "exports.json", "stream.json", "changes.jsonl",
@@ -494,7 +502,7 @@ static bool is_fact(struct sim_slice name)
 }
 
 /* Takes the suffix of items' names away; false: NAME lacks it. */
-static bool strip_suffix(struct sim_slice *name)
+static bool sim_model_strip_suffix(struct sim_slice *name)
 {
     struct sim_slice suffix = sim_slice_of(sim_life_options()->suffix);
     if (name->size < suffix.size ||
@@ -505,8 +513,8 @@ static bool strip_suffix(struct sim_slice *name)
 }
 
 /* The last step of a path is an entry of the listing PATTERN. */
-static void resolve_entry(struct sim_node *node, const struct sim_pattern *pattern,
-                          struct sim_slice name)
+static void sim_model_resolve_entry(struct sim_node *node, const struct sim_pattern *pattern,
+                                    struct sim_slice name)
 {
     node->pattern = pattern;
     bool is_readme = sim_slice_equal(name, sim_slice_of("README"));
@@ -519,7 +527,7 @@ static void resolve_entry(struct sim_node *node, const struct sim_pattern *patte
         node->kind = SIM_NODE_UNKNOWN; /* unreachable: the next step takes every name */
         return;
     }
-    if (!strip_suffix(&name) || memmem(name.bytes, name.size, "%~", 2))
+    if (!sim_model_strip_suffix(&name) || memmem(name.bytes, name.size, "%~", 2))
         return;
     node->kind = SIM_NODE_NONE;
     if (pattern->has_rank) {
@@ -539,18 +547,19 @@ static void resolve_entry(struct sim_node *node, const struct sim_pattern *patte
         int best = -1;
         for (unsigned k = 0; k < node->table->kind_count; k++)
             if ((pattern->kinds & ~tried & 1u << k) && pattern->names[k].count &&
-                (best < 0 || text_of(&pattern->names[k]) > text_of(&pattern->names[best])))
+                (best < 0 ||
+                 sim_model_text_of(&pattern->names[k]) > sim_model_text_of(&pattern->names[best])))
                 best = (int)k;
         if (best < 0)
             return;
         node->path = before;
         tried |= 1u << best;
-        switch (match_name(node, &pattern->names[best], name, &node->path)) {
+        switch (sim_model_match_name(node, &pattern->names[best], name, &node->path)) {
         case SIM_MATCH_YES:
             node->kind = SIM_NODE_ENTRY;
             node->kinds = 1u << best;
             for (unsigned k = 0; k < node->table->kind_count; k++)
-                if (formats_are_equal(&pattern->names[k], &pattern->names[best]))
+                if (sim_model_formats_are_equal(&pattern->names[k], &pattern->names[best]))
                     node->kinds |= 1u << k;
             return;
         case SIM_MATCH_NO:
@@ -563,8 +572,8 @@ static void resolve_entry(struct sim_node *node, const struct sim_pattern *patte
 }
 
 /* The steps from FIRST on, below the directory of TABLE. */
-static void resolve_table(struct sim_walk *walk, const struct sim_model_table *table,
-                          unsigned first)
+static void sim_model_resolve_table(struct sim_walk *walk, const struct sim_model_table *table,
+                                    unsigned first)
 {
     struct sim_node *node = walk->node;
     bool alive[SIM_MODEL_PATTERNS];
@@ -581,11 +590,11 @@ static void resolve_table(struct sim_walk *walk, const struct sim_model_table *t
             return;
         }
         struct sim_slice stem = name;
-        bool has_suffix = is_last && *sim_life_options()->suffix && strip_suffix(&stem);
+        bool has_suffix = is_last && *sim_life_options()->suffix && sim_model_strip_suffix(&stem);
         for (unsigned p = 0; p < table->pattern_count; p++) {
             const struct sim_pattern *pattern = &table->patterns[p];
             if (alive[p] && !pattern->is_hidden && pattern->step_count > depth &&
-                is_placeholder(&pattern->steps[depth], name)) {
+                sim_model_is_placeholder(&pattern->steps[depth], name)) {
                 node->kind = sim_step_is_valued(table, &pattern->steps[depth])
                                  ? SIM_NODE_UNKNOWN
                                  : SIM_NODE_PLACEHOLDER;
@@ -595,29 +604,30 @@ static void resolve_table(struct sim_walk *walk, const struct sim_model_table *t
                 return;
             }
         }
-        const struct sim_key_format *step = best_step(table, alive, depth, name);
+        const struct sim_key_format *step = sim_model_best_step(table, alive, depth, name);
         if (!step && has_suffix) {
             /* A file that the map declares by its name has the suffix, too. */
-            step = best_step(table, alive, depth, stem);
-            if (step && !is_literal(step))
+            step = sim_model_best_step(table, alive, depth, stem);
+            if (step && !sim_model_is_literal(step))
                 step = NULL;
         }
-        if ((!step || !is_literal(step)) && sim_slice_equal(name, sim_slice_of("README"))) {
+        if ((!step || !sim_model_is_literal(step)) &&
+            sim_slice_equal(name, sim_slice_of("README"))) {
             node->kind = is_last ? SIM_NODE_README : SIM_NODE_BELOW_FILE;
             return;
         }
         if (!step) {
-            if (depth == 0 && table->is_generic && is_fact(name))
+            if (depth == 0 && table->is_generic && sim_model_is_fact(name))
                 node->kind = is_last ? SIM_NODE_FACT : SIM_NODE_UNKNOWN;
             else if (here && is_last)
-                resolve_entry(node, here, name);
+                sim_model_resolve_entry(node, here, name);
             else if (here)
                 node->kind = SIM_NODE_UNKNOWN;
             else
                 node->kind = sim_name_is_probe(name) ? SIM_NODE_PROBE : SIM_NODE_NONE;
             return;
         }
-        if (!is_literal(step) && sim_name_is_probe(name)) {
+        if (!sim_model_is_literal(step) && sim_name_is_probe(name)) {
             node->kind = SIM_NODE_PROBE;
             return;
         }
@@ -628,7 +638,7 @@ static void resolve_table(struct sim_walk *walk, const struct sim_model_table *t
         for (unsigned p = 0; p < table->pattern_count; p++) {
             const struct sim_pattern *pattern = &table->patterns[p];
             alive[p] = alive[p] && pattern->step_count > depth &&
-                       formats_are_equal(&pattern->steps[depth], step);
+                       sim_model_formats_are_equal(&pattern->steps[depth], step);
             if (alive[p] && pattern->step_count == depth + 1)
                 ended = pattern;
             goes_on = goes_on || (alive[p] && pattern->step_count > depth + 1);
@@ -638,7 +648,8 @@ static void resolve_table(struct sim_walk *walk, const struct sim_model_table *t
             node->kind = SIM_NODE_UNKNOWN;
             return;
         }
-        switch (match_name(node, step, is_file && has_suffix ? stem : name, &node->path)) {
+        switch (
+            sim_model_match_name(node, step, is_file && has_suffix ? stem : name, &node->path)) {
         case SIM_MATCH_YES:
             break;
         case SIM_MATCH_NO:
@@ -658,8 +669,9 @@ static void resolve_table(struct sim_walk *walk, const struct sim_model_table *t
     }
 }
 
-static const struct sim_model_table *find_table(const struct sim_model_table *tables,
-                                                unsigned count, struct sim_slice name, bool is_real)
+static const struct sim_model_table *sim_model_find_table(const struct sim_model_table *tables,
+                                                          unsigned count, struct sim_slice name,
+                                                          bool is_real)
 {
     for (unsigned i = 0; i < count; i++)
         if (sim_slice_equal(name,
@@ -668,7 +680,7 @@ static const struct sim_model_table *find_table(const struct sim_model_table *ta
     return NULL;
 }
 
-static void resolve_steps(struct sim_walk *walk)
+static void sim_model_resolve_steps(struct sim_walk *walk)
 {
     const struct sim_model *model = walk->model;
     struct sim_node *node = walk->node;
@@ -689,9 +701,9 @@ static void resolve_steps(struct sim_walk *walk)
             return;
         }
         const struct sim_model_table *table =
-            find_table(model->tables, model->table_count, walk->steps[1], false);
+            sim_model_find_table(model->tables, model->table_count, walk->steps[1], false);
         if (table) {
-            resolve_table(walk, table, 2);
+            sim_model_resolve_table(walk, table, 2);
             return;
         }
         at = 1;
@@ -712,16 +724,16 @@ static void resolve_steps(struct sim_walk *walk)
         return;
     }
     const struct sim_model_table *table =
-        find_table(model->generic, model->generic_count, walk->steps[at + 1], true);
+        sim_model_find_table(model->generic, model->generic_count, walk->steps[at + 1], true);
     if (table)
-        resolve_table(walk, table, at + 2);
+        sim_model_resolve_table(walk, table, at + 2);
     else if (sim_slice_equal(walk->steps[at + 1], sim_slice_of("README")))
         node->kind = SIM_NODE_README;
     else
         node->kind = sim_name_is_probe(walk->steps[at + 1]) ? SIM_NODE_PROBE : SIM_NODE_NONE;
 }
 
-static enum sim_companion companion_of(struct sim_slice *name)
+static enum sim_companion sim_model_companion_of(struct sim_slice *name)
 {
     static const struct {
         const char *ending;
@@ -770,22 +782,22 @@ void sim_model_resolve(const struct sim_model *model, const char *path, struct s
     }
     bool is_control = walk.count && sim_slice_equal(walk.steps[0], sim_slice_of(".ddbfs"));
     for (unsigned i = 0; i < walk.count && !is_control; i++) {
-        enum sim_companion companion = companion_of(&walk.steps[i]);
+        enum sim_companion companion = sim_model_companion_of(&walk.steps[i]);
         if (companion == SIM_COMPANION_NONE)
             continue;
         if (companion == SIM_COMPANION_ATTRIBUTES && i + 2 == walk.count) {
             companion = SIM_COMPANION_ATTRIBUTE;
-            if (!decode(out, walk.steps[i + 1], &out->attribute))
+            if (!sim_model_decode(out, walk.steps[i + 1], &out->attribute))
                 companion = SIM_COMPANION_OTHER;
         } else if (i + 1 != walk.count) {
             companion = SIM_COMPANION_OTHER;
         }
         walk.count = i + 1;
-        resolve_steps(&walk);
+        sim_model_resolve_steps(&walk);
         out->companion = companion;
         return;
     }
-    resolve_steps(&walk);
+    sim_model_resolve_steps(&walk);
 }
 
 void sim_node_clean_up(struct sim_node *node)

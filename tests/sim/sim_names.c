@@ -27,7 +27,7 @@ bool sim_slice_begins(struct sim_slice slice, struct sim_slice with)
 }
 
 /* The character at BYTES, and its length; -1, and 1: it is not UTF-8. */
-static int32_t read_character(const unsigned char *bytes, size_t size, size_t *length)
+static int32_t sim_name_read_character(const unsigned char *bytes, size_t size, size_t *length)
 {
     static const struct {
         unsigned char mask, lead;
@@ -55,7 +55,7 @@ static int32_t read_character(const unsigned char *bytes, size_t size, size_t *l
 
 /* Control characters, marks of text direction, line and paragraph separators, the byte order mark.
  */
-static bool is_unsafe(int32_t code)
+static bool sim_name_is_unsafe(int32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
            code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
@@ -63,13 +63,14 @@ static bool is_unsafe(int32_t code)
 }
 
 /* Appends VALUE, with escapes. STOP is the first character of the text behind the part; 0: none. */
-static void write_part(struct sim_text *out, struct sim_slice value, char stop, bool is_begin)
+static void sim_name_write_part(struct sim_text *out, struct sim_slice value, char stop,
+                                bool is_begin)
 {
     for (size_t i = 0; i < value.size;) {
         const unsigned char *at = (const unsigned char *)value.bytes + i;
         size_t length;
-        int32_t code = read_character(at, value.size - i, &length);
-        bool is_plain = code >= 0 && !is_unsafe(code) && code != '%' && code != '/' &&
+        int32_t code = sim_name_read_character(at, value.size - i, &length);
+        bool is_plain = code >= 0 && !sim_name_is_unsafe(code) && code != '%' && code != '/' &&
                         !(stop && code == (unsigned char)stop) &&
                         !(is_begin && i == 0 && code == '.');
         if (is_plain)
@@ -98,7 +99,7 @@ bool sim_name_is_probe(struct sim_slice name)
 }
 
 /* Whether NAME ends like a companion, or nearly so. */
-static bool has_ending(struct sim_slice name)
+static bool sim_name_has_ending(struct sim_slice name)
 {
     static const char *const endings[] = {"@typed",   "@info",   "@links",  "@history",
                                           "@similar", "@jsonl",  "@count",  "@csv",
@@ -118,15 +119,15 @@ static bool has_ending(struct sim_slice name)
 
 /* Whether the model does not know which byte is escaped besides: the name would have another
  * meaning (a probe, README, the ending of a companion, a placeholder), or is too long. */
-static bool is_special(struct sim_slice name)
+static bool sim_name_is_special(struct sim_slice name)
 {
     return name.size > 220 || sim_name_is_probe(name) ||
-           sim_slice_equal(name, sim_slice_of("README")) || has_ending(name) ||
+           sim_slice_equal(name, sim_slice_of("README")) || sim_name_has_ending(name) ||
            (name.size && name.bytes[0] == '{');
 }
 
-static bool write_format(struct sim_text *out, const struct sim_key_format *format,
-                         const struct sim_bindings *parts, size_t begin)
+static bool sim_name_write_format(struct sim_text *out, const struct sim_key_format *format,
+                                  const struct sim_bindings *parts, size_t begin)
 {
     for (unsigned i = 0; i < format->count; i++) {
         const struct sim_piece *piece = &format->pieces[i];
@@ -138,7 +139,7 @@ static bool write_format(struct sim_text *out, const struct sim_key_format *form
         if (!value)
             return false;
         char stop = i + 1 < format->count ? format->pieces[i + 1].text[0] : 0;
-        write_part(out, *value, stop, out->size == begin);
+        sim_name_write_part(out, *value, stop, out->size == begin);
     }
     return true;
 }
@@ -149,31 +150,32 @@ bool sim_name_write(struct sim_text *out, const struct sim_model_table *table,
     size_t begin = out->size;
     const struct sim_key_format *name = &pattern->names[kind];
     /* A rank is in front of a leading dot. */
-    if (!name->count || !write_format(out, name, parts, pattern->has_rank ? SIZE_MAX : begin))
+    if (!name->count ||
+        !sim_name_write_format(out, name, parts, pattern->has_rank ? SIZE_MAX : begin))
         return false;
     if (out->size == begin)
         sim_text_puts(out, "%");
-    bool is_plain = !is_special((struct sim_slice){out->bytes + begin, out->size - begin});
+    bool is_plain = !sim_name_is_special((struct sim_slice){out->bytes + begin, out->size - begin});
     if (!pattern->attribute)
         sim_text_puts(out, sim_life_options()->suffix);
     struct sim_slice whole = {out->bytes + begin, out->size - begin};
-    return is_plain && !is_special(whole) && !sim_name_is_taken(table, pattern, whole);
+    return is_plain && !sim_name_is_special(whole) && !sim_name_is_taken(table, pattern, whole);
 }
 
 bool sim_step_write(struct sim_text *out, const struct sim_key_format *step,
                     const struct sim_bindings *parts)
 {
     size_t begin = out->size;
-    if (!write_format(out, step, parts, begin))
+    if (!sim_name_write_format(out, step, parts, begin))
         return false;
     if (out->size == begin)
         sim_text_puts(out, "%");
     if (step->count == 1 && !step->pieces[0].is_part)
         return true;
-    return !is_special((struct sim_slice){out->bytes + begin, out->size - begin});
+    return !sim_name_is_special((struct sim_slice){out->bytes + begin, out->size - begin});
 }
 
-static int hex_digit(char c)
+static int sim_name_hex_digit(char c)
 {
     static const char digits[] = "0123456789ABCDEFabcdef";
     const char *found = c ? strchr(digits, c) : NULL;
@@ -194,7 +196,8 @@ bool sim_name_decode(struct sim_text *out, struct sim_slice name)
         }
         if (i + 2 >= name.size)
             return false;
-        int high = hex_digit(name.bytes[i + 1]), low = hex_digit(name.bytes[i + 2]);
+        int high = sim_name_hex_digit(name.bytes[i + 1]),
+            low = sim_name_hex_digit(name.bytes[i + 2]);
         if (high < 0 || low < 0)
             return false;
         char byte = (char)(high << 4 | low);

@@ -45,7 +45,7 @@ static struct {
     unsigned count;
 } oracle;
 
-static void note_refresh(const char *path, int64_t asked_ms, int64_t wait_ms)
+static void sim_oracle_add_refresh(const char *path, int64_t asked_ms, int64_t wait_ms)
 {
     unsigned at = oracle.count % ORACLE_MOST_REFRESHES;
     sim_free(oracle.refreshes[at].path);
@@ -57,7 +57,7 @@ static void note_refresh(const char *path, int64_t asked_ms, int64_t wait_ms)
 
 void sim_oracle_note_refresh(const char *path, int64_t asked_ms)
 {
-    note_refresh(path, asked_ms, 0);
+    sim_oracle_add_refresh(path, asked_ms, 0);
 }
 
 /* A kernel without epochs forgets name by name, in directories that are not read just then; what it
@@ -65,10 +65,10 @@ void sim_oracle_note_refresh(const char *path, int64_t asked_ms)
 void sim_oracle_note_reload(void)
 {
     if (sim_kernel_knows_epochs())
-        note_refresh("/", sim_now_ms(), 3 * sim_life_options()->timeout_ms);
+        sim_oracle_add_refresh("/", sim_now_ms(), 3 * sim_life_options()->timeout_ms);
 }
 
-static bool is_below(const char *path, const char *folder)
+static bool sim_oracle_is_below(const char *path, const char *folder)
 {
     size_t size = strlen(folder);
     while (size && folder[size - 1] == '/')
@@ -78,20 +78,20 @@ static bool is_below(const char *path, const char *folder)
 
 /* The last refresh of PATH that ended before AT_MS. Names that the kernel makes valid behind it, of
  * a reply that came before, are the kernel's own mistake. */
-static int64_t last_refresh(const char *path, int64_t at_ms)
+static int64_t sim_oracle_last_refresh(const char *path, int64_t at_ms)
 {
     int64_t last = INT64_MIN, straddled = sim_kernel_straddled_ms();
     for (unsigned i = 0; i < ORACLE_MOST_REFRESHES && i < oracle.count; i++)
         if (oracle.refreshes[i].for_ms < at_ms &&
             (straddled == 0 || oracle.refreshes[i].at_ms > straddled) &&
-            oracle.refreshes[i].at_ms > last && is_below(path, oracle.refreshes[i].path))
+            oracle.refreshes[i].at_ms > last && sim_oracle_is_below(path, oracle.refreshes[i].path))
             last = oracle.refreshes[i].at_ms;
     return last;
 }
 
 /* What was read at FROM_MS or later is at most TTL_MS older, more in an outage and with --live. */
-static struct sim_span span_of(const char *path, const struct sim_node *node, int64_t ttl_ms,
-                               int64_t from_ms, int64_t until_ms)
+static struct sim_span sim_oracle_span_of(const char *path, const struct sim_node *node,
+                                          int64_t ttl_ms, int64_t from_ms, int64_t until_ms)
 {
     const struct sim_life_options *options = sim_life_options();
     int64_t age = ttl_ms > ORACLE_LEAST_TTL_MS ? ttl_ms : ORACLE_LEAST_TTL_MS;
@@ -107,31 +107,31 @@ static struct sim_span span_of(const char *path, const struct sim_node *node, in
             age += options->stale_ms;
     }
     struct sim_span span = {from_ms - age, until_ms};
-    int64_t refreshed = last_refresh(path, from_ms);
+    int64_t refreshed = sim_oracle_last_refresh(path, from_ms);
     if (refreshed > span.from_ms)
         span.from_ms = refreshed;
     return span;
 }
 
-static int64_t ttl_of(const struct sim_node *node)
+static int64_t sim_oracle_ttl_of(const struct sim_node *node)
 {
     return node->pattern ? node->pattern->ttl_ms : 60000;
 }
 
-static struct sim_span span_of_result(const char *path, const struct sim_node *node,
-                                      int64_t from_ms, int64_t until_ms)
+static struct sim_span sim_oracle_span_of_result(const char *path, const struct sim_node *node,
+                                                 int64_t from_ms, int64_t until_ms)
 {
-    return span_of(path, node, ttl_of(node), from_ms, until_ms);
+    return sim_oracle_span_of(path, node, sim_oracle_ttl_of(node), from_ms, until_ms);
 }
 
-static bool is_hidden_by_owner(const struct sim_node *node)
+static bool sim_oracle_is_hidden_by_owner(const struct sim_node *node)
 {
     return node->kind == SIM_NODE_CONTROL;
 }
 
 /* A description of what an item was in a span, for a report. */
-static void tell_item(struct sim_text *out, const struct sim_node *node,
-                      const struct sim_item *item, struct sim_span span)
+static void sim_oracle_tell_item(struct sim_text *out, const struct sim_node *node,
+                                 const struct sim_item *item, struct sim_span span)
 {
     struct sim_sight sight;
     sim_sight_look(&sight, node, item, span);
@@ -154,14 +154,14 @@ static void tell_item(struct sim_text *out, const struct sim_node *node,
     }
 }
 
-static char *complain(const struct sim_node *node, const struct sim_item *item,
-                      struct sim_span span, char *message)
+static char *sim_oracle_complain(const struct sim_node *node, const struct sim_item *item,
+                                 struct sim_span span, char *message)
 {
     struct sim_text text = {0};
     sim_text_printf(&text, "%s; reads from %lld until %lld", message, (long long)span.from_ms,
                     (long long)span.until_ms);
     if (item)
-        tell_item(&text, node, item, span);
+        sim_oracle_tell_item(&text, node, item, span);
     sim_free(message);
     return text.bytes;
 }
@@ -169,7 +169,8 @@ static char *complain(const struct sim_node *node, const struct sim_item *item,
 /* One item. */
 
 /* The bytes of a view's file. False: it has none. */
-static bool render(struct sim_text *out, const struct sim_node *node, const struct sim_view *view)
+static bool sim_oracle_render(struct sim_text *out, const struct sim_node *node,
+                              const struct sim_view *view)
 {
     out->size = 0;
     if (node->companion == SIM_COMPANION_TYPED) {
@@ -181,7 +182,7 @@ static bool render(struct sim_text *out, const struct sim_node *node, const stru
     return sim_render_item(out, node->table, node->pattern, view->version);
 }
 
-static bool is_exact(const struct sim_node *node)
+static bool sim_oracle_is_exact(const struct sim_node *node)
 {
     if (node->companion == SIM_COMPANION_ATTRIBUTE && node->pattern && node->pattern->index >= 0 &&
         !node->pattern->reads_again)
@@ -192,8 +193,8 @@ static bool is_exact(const struct sim_node *node)
 }
 
 /* The date of an item is its own; the constant of a file without one is not documented. */
-static bool has_date(const struct sim_node *node, const struct sim_version *version,
-                     const struct stat *stat)
+static bool sim_oracle_has_date(const struct sim_node *node, const struct sim_version *version,
+                                const struct stat *stat)
 {
     int64_t date = sim_render_date(node->table, node->pattern, version);
     return date == INT64_MIN || date == INT64_MAX || node->companion != SIM_COMPANION_NONE ||
@@ -201,8 +202,8 @@ static bool has_date(const struct sim_node *node, const struct sim_version *vers
 }
 
 /* Whether the file of some version that may be seen has SIZE bytes, and, if BYTES, these. */
-static bool is_some_version(const struct sim_node *node, struct sim_span span, const char *bytes,
-                            size_t size, const struct stat *stat)
+static bool sim_oracle_is_some_version(const struct sim_node *node, struct sim_span span,
+                                       const char *bytes, size_t size, const struct stat *stat)
 {
     struct sim_items items = sim_node_items(node);
     struct sim_text text = {0};
@@ -215,9 +216,9 @@ static bool is_some_version(const struct sim_node *node, struct sim_span span, c
         is_found = sight.has_more;
         for (unsigned v = 0; v < sight.count && !is_found; v++)
             is_found = sim_view_is_shown(&sight.views[v], node) &&
-                       render(&text, node, &sight.views[v]) && text.size == size &&
+                       sim_oracle_render(&text, node, &sight.views[v]) && text.size == size &&
                        (!bytes || memcmp(text.bytes, bytes, size) == 0) &&
-                       (!stat || has_date(node, sight.views[v].version, stat));
+                       (!stat || sim_oracle_has_date(node, sight.views[v].version, stat));
     }
     sim_text_free(&text);
     sim_free(items.items);
@@ -225,8 +226,8 @@ static bool is_some_version(const struct sim_node *node, struct sim_span span, c
 }
 
 /* The files that the path may have. */
-static void tell_files(struct sim_text *out, const struct sim_node *node,
-                       const struct sim_items *items, struct sim_span span)
+static void sim_oracle_tell_files(struct sim_text *out, const struct sim_node *node,
+                                  const struct sim_items *items, struct sim_span span)
 {
     struct sim_text file = {0};
     unsigned told = 0;
@@ -235,7 +236,7 @@ static void tell_files(struct sim_text *out, const struct sim_node *node,
         sim_sight_look(&sight, node, items->items[i], span);
         for (unsigned v = 0; v < sight.count && told < 4; v++) {
             if (!sim_sight_may_be(&sight, node) || !sim_view_is_shown(&sight.views[v], node) ||
-                !render(&file, node, &sight.views[v]))
+                !sim_oracle_render(&file, node, &sight.views[v]))
                 continue;
             sim_text_printf(out, "\n  may be %zu bytes: %.500s", file.size, file.bytes);
             told++;
@@ -244,27 +245,28 @@ static void tell_files(struct sim_text *out, const struct sim_node *node,
     sim_text_free(&file);
 }
 
-static char *report_items(const struct sim_node *node, struct sim_span span, char *message)
+static char *sim_oracle_report_items(const struct sim_node *node, struct sim_span span,
+                                     char *message)
 {
     struct sim_items items = sim_node_items(node);
     struct sim_text text = {0};
     sim_text_printf(&text, "%s; reads from %lld until %lld; %zu items", message,
                     (long long)span.from_ms, (long long)span.until_ms, items.count);
     for (size_t i = 0; i < items.count && i < 5; i++)
-        tell_item(&text, node, items.items[i], span);
-    tell_files(&text, node, &items, span);
+        sim_oracle_tell_item(&text, node, items.items[i], span);
+    sim_oracle_tell_files(&text, node, &items, span);
     sim_free(message);
     sim_free(items.items);
     return text.bytes;
 }
 
 /* The file of a listing's items, one per line. */
-static char *judge_lines(const struct sim_node *node, struct sim_span span, const char *bytes,
-                         size_t size);
-static char *judge_count(const struct sim_node *node, struct sim_span span, const char *bytes,
-                         size_t size);
+static char *sim_oracle_judge_lines(const struct sim_node *node, struct sim_span span,
+                                    const char *bytes, size_t size);
+static char *sim_oracle_judge_count(const struct sim_node *node, struct sim_span span,
+                                    const char *bytes, size_t size);
 
-static char *judge_json(const char *bytes, size_t size)
+static char *sim_oracle_judge_json(const char *bytes, size_t size)
 {
     struct sim_json json;
     if (!sim_json_parse(&json, bytes, size))
@@ -273,26 +275,26 @@ static char *judge_json(const char *bytes, size_t size)
     return NULL;
 }
 
-static char *judge_file(const char *path, const struct sim_node *node, const char *bytes,
-                        size_t size, int64_t from_ms, int64_t until_ms)
+static char *sim_oracle_judge_file(const char *path, const struct sim_node *node, const char *bytes,
+                                   size_t size, int64_t from_ms, int64_t until_ms)
 {
-    struct sim_span span = span_of_result(path, node, from_ms, until_ms);
+    struct sim_span span = sim_oracle_span_of_result(path, node, from_ms, until_ms);
     switch (node->kind) {
     case SIM_NODE_ENTRY:
     case SIM_NODE_ITEM:
         if (node->companion == SIM_COMPANION_INFO)
-            return judge_json(bytes, size);
-        if (!is_exact(node) || is_some_version(node, span, bytes, size, NULL))
+            return sim_oracle_judge_json(bytes, size);
+        if (!sim_oracle_is_exact(node) || sim_oracle_is_some_version(node, span, bytes, size, NULL))
             return NULL;
-        return report_items(node, span,
-                            sim_printf("no version has these %zu bytes: %.700s", size, bytes));
+        return sim_oracle_report_items(
+            node, span, sim_printf("no version has these %zu bytes: %.700s", size, bytes));
     case SIM_NODE_LISTING:
         if (node->companion == SIM_COMPANION_JSONL)
-            return judge_lines(node, span, bytes, size);
+            return sim_oracle_judge_lines(node, span, bytes, size);
         if (node->companion == SIM_COMPANION_COUNT)
-            return judge_count(node, span, bytes, size);
+            return sim_oracle_judge_count(node, span, bytes, size);
         if (node->companion == SIM_COMPANION_INFO)
-            return judge_json(bytes, size);
+            return sim_oracle_judge_json(bytes, size);
         return node->companion == SIM_COMPANION_NONE ? sim_copy("a directory was read") : NULL;
     case SIM_NODE_FACT:
         return sim_life_options()->is_snapshot || sim_life_options()->is_replay
@@ -329,7 +331,7 @@ struct expectation {
     bool has_more;   /* of an item with too many versions */
 };
 
-static int compare_expected(const void *a, const void *b)
+static int sim_oracle_compare_expected(const void *a, const void *b)
 {
     const struct expected *x = a, *y = b;
     if (!x->name || !y->name)
@@ -341,13 +343,13 @@ static int compare_expected(const void *a, const void *b)
     return order;
 }
 
-static bool pattern_has_suffix(const struct sim_pattern *pattern)
+static bool sim_oracle_pattern_has_suffix(const struct sim_pattern *pattern)
 {
     return !pattern->attribute && !pattern->is_groups;
 }
 
 /* The name of a view's entry; NULL: the model does not know it. To be freed. */
-static char *name_of(const struct sim_node *node, const struct sim_view *view)
+static char *sim_oracle_name_of(const struct sim_node *node, const struct sim_view *view)
 {
     struct sim_text text = {0};
     bool is_known =
@@ -360,7 +362,8 @@ static char *name_of(const struct sim_node *node, const struct sim_view *view)
     return NULL;
 }
 
-static void expect(struct expectation *out, const struct sim_node *node, struct sim_span span)
+static void sim_oracle_expect(struct expectation *out, const struct sim_node *node,
+                              struct sim_span span)
 {
     *out = (struct expectation){.node = node, .span = span, .items = sim_node_items(node)};
     out->may = sim_alloc(out->items.count + 1);
@@ -381,7 +384,7 @@ static void expect(struct expectation *out, const struct sim_node *node, struct 
                 out->entries = sim_grow(out->entries, out->room * sizeof(*out->entries));
             }
             struct expected *entry = &out->entries[out->count++];
-            *entry = (struct expected){.name = name_of(node, view),
+            *entry = (struct expected){.name = sim_oracle_name_of(node, view),
                                        .item = i,
                                        .version = view->version,
                                        .parts = view->parts,
@@ -390,10 +393,10 @@ static void expect(struct expectation *out, const struct sim_node *node, struct 
         }
     }
     if (out->count)
-        qsort(out->entries, out->count, sizeof(*out->entries), compare_expected);
+        qsort(out->entries, out->count, sizeof(*out->entries), sim_oracle_compare_expected);
 }
 
-static void forget(struct expectation *expectation)
+static void sim_oracle_forget(struct expectation *expectation)
 {
     for (size_t i = 0; i < expectation->count; i++)
         sim_free(expectation->entries[i].name);
@@ -405,7 +408,7 @@ static void forget(struct expectation *expectation)
 }
 
 /* The limit of the path's listing; 0: none. */
-static size_t limit_of(const struct sim_node *node)
+static size_t sim_oracle_limit_of(const struct sim_node *node)
 {
     if (!node->pattern->limit_part)
         return node->pattern->limit;
@@ -415,8 +418,8 @@ static size_t limit_of(const struct sim_node *node)
 
 /* How many items certainly are in front of VERSION, whose item is ITEM; if not CERTAINLY: may be.
  */
-static size_t count_before(const struct expectation *of, size_t item,
-                           const struct sim_version *version, bool certainly)
+static size_t sim_oracle_count_before(const struct expectation *of, size_t item,
+                                      const struct sim_version *version, bool certainly)
 {
     size_t count = 0, last = SIZE_MAX;
     bool *counted = sim_alloc(of->items.count + 1);
@@ -436,7 +439,7 @@ static size_t count_before(const struct expectation *of, size_t item,
 }
 
 /* The first entry with NAME, in an array sorted by name. */
-static size_t find_name(const struct expectation *of, const char *name)
+static size_t sim_oracle_find_name(const struct expectation *of, const char *name)
 {
     size_t from = of->nameless, until = of->count;
     while (from < until) {
@@ -451,7 +454,8 @@ static size_t find_name(const struct expectation *of, const char *name)
 
 /* Whether NAME may be one of the entries whose exact names the model does not know: it leads back
  * to the entry's parts, or is shortened. */
-static bool is_nameless(const struct expectation *of, const char *name, const struct expected **out)
+static bool sim_oracle_is_nameless(const struct expectation *of, const char *name,
+                                   const struct expected **out)
 {
     const struct sim_pattern *pattern = of->node->pattern;
     bool is_shortened = strstr(name, "%~") || strstr(name, "%=");
@@ -460,7 +464,7 @@ static bool is_nameless(const struct expectation *of, const char *name, const st
         struct sim_text plain = {0}, decoded = {0};
         const struct sim_key_format *format = &pattern->names[entry->kind];
         size_t size = strlen(name), suffix = strlen(sim_life_options()->suffix);
-        if (pattern_has_suffix(pattern) && size >= suffix)
+        if (sim_oracle_pattern_has_suffix(pattern) && size >= suffix)
             size -= suffix;
         bool is_same = is_shortened && strlen(name) <= 247 + suffix;
         if (!is_same && (!format->count || !sim_format_expand(format, &entry->parts, &plain)))
@@ -483,17 +487,17 @@ static bool is_nameless(const struct expectation *of, const char *name, const st
     return *out != NULL;
 }
 
-static char *report_name(const struct expectation *of, const char *name, const char *why)
+static char *sim_oracle_report_name(const struct expectation *of, const char *name, const char *why)
 {
     struct sim_text text = {0};
     sim_text_printf(&text, "\"%s\" %s; reads from %lld until %lld; %zu items", name, why,
                     (long long)of->span.from_ms, (long long)of->span.until_ms, of->items.count);
-    size_t told = 0, near = find_name(of, name);
+    size_t told = 0, near = sim_oracle_find_name(of, name);
     for (size_t i = near > of->nameless ? near - 1 : near; i < of->count && i <= near; i++)
         sim_text_printf(&text, "; \"%s\" may be", of->entries[i].name);
     for (size_t i = 0; i < of->items.count && told < 3; i++)
         if (!of->may[i]) {
-            tell_item(&text, of->node, of->items.items[i], of->span);
+            sim_oracle_tell_item(&text, of->node, of->items.items[i], of->span);
             told++;
         }
     for (size_t i = 0; i < of->nameless && i < 4; i++) {
@@ -505,22 +509,22 @@ static char *report_name(const struct expectation *of, const char *name, const c
     }
     for (size_t i = 0; i < of->count && told < 4; i++)
         if (of->entries[i].name && strcmp(of->entries[i].name, name) == 0) {
-            tell_item(&text, of->node, of->items.items[of->entries[i].item], of->span);
+            sim_oracle_tell_item(&text, of->node, of->items.items[of->entries[i].item], of->span);
             told++;
         }
     return text.bytes;
 }
 
-static int compare_texts(const void *a, const void *b)
+static int sim_oracle_compare_texts(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static char *find_repeated(char *const *names, size_t count)
+static char *sim_oracle_find_repeated(char *const *names, size_t count)
 {
     char **sorted = sim_alloc((count + 1) * sizeof(*sorted)), *found = NULL;
     memcpy(sorted, names, count * sizeof(*sorted));
-    qsort(sorted, count, sizeof(*sorted), compare_texts);
+    qsort(sorted, count, sizeof(*sorted), sim_oracle_compare_texts);
     for (size_t i = 1; i < count && !found; i++)
         if (strcmp(sorted[i], sorted[i - 1]) == 0)
             found = sim_printf("\"%s\" is listed twice", sorted[i]);
@@ -530,13 +534,13 @@ static char *find_repeated(char *const *names, size_t count)
 
 /* Finds the entry of NAME that may follow PREVIOUS in the order; the one with the least sort key.
  */
-static char *place_name(struct expectation *of, const char *name,
-                        const struct sim_version **previous)
+static char *sim_oracle_place_name(struct expectation *of, const char *name,
+                                   const struct sim_version **previous)
 {
     const struct sim_version *best = NULL;
     bool is_known = false;
-    for (size_t i = find_name(of, name); i < of->count && strcmp(of->entries[i].name, name) == 0;
-         i++) {
+    for (size_t i = sim_oracle_find_name(of, name);
+         i < of->count && strcmp(of->entries[i].name, name) == 0; i++) {
         const struct expected *entry = &of->entries[i];
         is_known = true;
         of->seen[entry->item] = true;
@@ -546,40 +550,40 @@ static char *place_name(struct expectation *of, const char *name,
             best = entry->version;
     }
     const struct expected *nameless = NULL;
-    if (!is_known && (is_nameless(of, name, &nameless) || of->has_more))
+    if (!is_known && (sim_oracle_is_nameless(of, name, &nameless) || of->has_more))
         return NULL;
     if (!is_known)
-        return report_name(of, name, "is no entry that may be listed");
+        return sim_oracle_report_name(of, name, "is no entry that may be listed");
     /* A listing that a limit refused begins anew: what came meanwhile is at its end. */
     bool may_begin_anew =
         sim_life_options()->max_rcu > 0 || sim_life_options()->max_rcu_per_process > 0;
     if (!best && !of->has_more && !may_begin_anew)
-        return report_name(of, name, "is behind an entry that it should precede");
+        return sim_oracle_report_name(of, name, "is behind an entry that it should precede");
     if (best)
         *previous = best;
     return NULL;
 }
 
-static char *judge_must(const struct expectation *of)
+static char *sim_oracle_judge_must(const struct expectation *of)
 {
-    size_t limit = limit_of(of->node);
+    size_t limit = sim_oracle_limit_of(of->node);
     for (size_t i = 0; i < of->count; i++) {
         const struct expected *entry = &of->entries[i];
         if (!of->must[entry->item] || of->seen[entry->item])
             continue;
-        if (limit && count_before(of, entry->item, entry->version, false) >= limit)
+        if (limit && sim_oracle_count_before(of, entry->item, entry->version, false) >= limit)
             continue;
-        return complain(of->node, of->items.items[entry->item], of->span,
-                        sim_printf("\"%s\" is not listed",
-                                   entry->name ? entry->name : "(a name with escapes)"));
+        return sim_oracle_complain(of->node, of->items.items[entry->item], of->span,
+                                   sim_printf("\"%s\" is not listed",
+                                              entry->name ? entry->name : "(a name with escapes)"));
     }
     return NULL;
 }
 
 /* Of the first N, each listed item has fewer than N in front of it. */
-static char *judge_limit(const struct expectation *of, size_t listed)
+static char *sim_oracle_judge_limit(const struct expectation *of, size_t listed)
 {
-    size_t limit = limit_of(of->node);
+    size_t limit = sim_oracle_limit_of(of->node);
     if (!limit || of->node->pattern->has_ties || of->has_more)
         return NULL;
     if (listed > limit)
@@ -592,9 +596,10 @@ static char *judge_limit(const struct expectation *of, size_t listed)
                                       of->entries[k].version != entry->version);
         if (!of->seen[entry->item] || has_other)
             continue;
-        if (count_before(of, entry->item, entry->version, true) >= limit)
-            return complain(of->node, of->items.items[entry->item], of->span,
-                            sim_printf("\"%s\" is not among the first %zu", entry->name, limit));
+        if (sim_oracle_count_before(of, entry->item, entry->version, true) >= limit)
+            return sim_oracle_complain(
+                of->node, of->items.items[entry->item], of->span,
+                sim_printf("\"%s\" is not among the first %zu", entry->name, limit));
     }
     return NULL;
 }
@@ -609,7 +614,7 @@ struct children {
 };
 
 /* MAY_LACK: nothing says that it is listed. */
-static void add_child_if(struct children *out, const char *name, bool may_lack)
+static void sim_oracle_add_child_if(struct children *out, const char *name, bool may_lack)
 {
     for (unsigned i = 0; i < out->count; i++)
         if (strcmp(out->names[i], name) == 0) {
@@ -622,13 +627,13 @@ static void add_child_if(struct children *out, const char *name, bool may_lack)
     out->names[out->count++] = name;
 }
 
-static void add_child(struct children *out, const char *name)
+static void sim_oracle_add_child(struct children *out, const char *name)
 {
-    add_child_if(out, name, false);
+    sim_oracle_add_child_if(out, name, false);
 }
 
-static bool steps_agree(const struct sim_pattern *pattern, const struct sim_node *node,
-                        const char *path)
+static bool sim_oracle_steps_agree(const struct sim_pattern *pattern, const struct sim_node *node,
+                                   const char *path)
 {
     /* The node's own steps, literal by literal: parameters have taken any text. */
     const char *at = path;
@@ -650,7 +655,7 @@ static bool steps_agree(const struct sim_pattern *pattern, const struct sim_node
 }
 
 /* The part of PATH below the table's directory. */
-static const char *below_table(const struct sim_node *node, const char *path)
+static const char *sim_oracle_below_table(const struct sim_node *node, const char *path)
 {
     const char *at = path + strlen(path);
     for (unsigned i = 0; i < node->depth; i++) {
@@ -664,21 +669,22 @@ static const char *below_table(const struct sim_node *node, const char *path)
 
 /* A Scan, or a snapshot, lists the partition keys of items/ ("Facts and partition keys", "The
  * past"). */
-static bool keys_are_listed(void)
+static bool sim_oracle_keys_are_listed(void)
 {
     const struct sim_life_options *options = sim_life_options();
     return options->allow_scan || options->is_snapshot || options->is_replay;
 }
 
-static void find_children(struct children *out, const struct sim_node *node, const char *path)
+static void sim_oracle_find_children(struct children *out, const struct sim_node *node,
+                                     const char *path)
 {
     const struct sim_model_table *table = node->table;
-    const char *rest = below_table(node, path);
+    const char *rest = sim_oracle_below_table(node, path);
     bool has_placeholder = false;
     for (unsigned p = 0; p < table->pattern_count; p++) {
         const struct sim_pattern *pattern = &table->patterns[p];
         if (pattern->is_hidden || pattern->step_count <= node->depth ||
-            !steps_agree(pattern, node, rest))
+            !sim_oracle_steps_agree(pattern, node, rest))
             continue;
         const struct sim_key_format *step = &pattern->steps[node->depth];
         bool is_file = !pattern->is_listing && pattern->step_count == node->depth + 1;
@@ -687,12 +693,12 @@ static void find_children(struct children *out, const struct sim_node *node, con
             char *name = sim_printf("%s%s", step->pieces[0].text,
                                     pattern->attribute ? "" : sim_life_options()->suffix);
             out->owned[out->owned_count++] = name;
-            add_child_if(out, name, true);
+            sim_oracle_add_child_if(out, name, true);
             continue;
         }
         if (step->count == 1 && !step->pieces[0].is_part) {
             /* A vector index is in descriptions of the table from some time on. */
-            add_child_if(out, step->pieces[0].text, !pattern->kinds);
+            sim_oracle_add_child_if(out, step->pieces[0].text, !pattern->kinds);
             continue;
         }
         if (node->pattern && node->pattern->is_groups)
@@ -702,12 +708,12 @@ static void find_children(struct children *out, const struct sim_node *node, con
                 sim_printf("%s%s", table->values[v],
                            is_file && !pattern->attribute ? sim_life_options()->suffix : "");
             out->owned[out->owned_count++] = name;
-            add_child_if(out, name, is_file);
+            sim_oracle_add_child_if(out, name, is_file);
         }
         if (sim_step_is_valued(table, step) && table->values_are_all)
             continue;
         has_placeholder = true;
-        if (keys_are_listed() && table->is_generic && node->depth == 1 &&
+        if (sim_oracle_keys_are_listed() && table->is_generic && node->depth == 1 &&
             strncmp(rest, "items", 5) == 0) {
             out->is_open = true;
             continue;
@@ -721,21 +727,21 @@ static void find_children(struct children *out, const struct sim_node *node, con
         if (table->is_generic && strstr(reserved, text.bytes))
             out->is_open = true;
         else if (!sim_life_options()->is_quiet)
-            add_child(out, text.bytes);
+            sim_oracle_add_child(out, text.bytes);
     }
     if (has_placeholder || node->depth == 0)
-        add_child(out, "README");
+        sim_oracle_add_child(out, "README");
     if (node->depth == 0 && table->is_generic)
-        add_child(out, "schema.json");
+        sim_oracle_add_child(out, "schema.json");
 }
 
-static void free_children(struct children *children)
+static void sim_oracle_free_children(struct children *children)
 {
     for (unsigned i = 0; i < children->owned_count; i++)
         sim_text_free(&(struct sim_text){.bytes = children->owned[i]});
 }
 
-static bool is_child(const struct children *children, const char *name)
+static bool sim_oracle_is_child(const struct children *children, const char *name)
 {
     for (unsigned i = 0; i < children->count; i++)
         if (strcmp(children->names[i], name) == 0)
@@ -743,7 +749,8 @@ static bool is_child(const struct children *children, const char *name)
     return false;
 }
 
-static char *judge_children(const struct children *children, char *const *names, size_t count)
+static char *sim_oracle_judge_children(const struct children *children, char *const *names,
+                                       size_t count)
 {
     for (unsigned i = 0; i < children->count; i++) {
         bool is_listed = false;
@@ -756,7 +763,7 @@ static char *judge_children(const struct children *children, char *const *names,
 }
 
 /* "{rank}_" is the position of the entry, with leading zeros ("Names of entries"). */
-static bool strip_rank(const char **name, size_t position)
+static bool sim_oracle_strip_rank(const char **name, size_t position)
 {
     char *end;
     unsigned long number = strtoul(*name, &end, 10);
@@ -765,42 +772,44 @@ static bool strip_rank(const char **name, size_t position)
     return is_right;
 }
 
-static char *judge_items_listed(const char *path, const struct sim_node *node, char *const *names,
-                                size_t count, int64_t from_ms, int64_t until_ms)
+static char *sim_oracle_judge_items_listed(const char *path, const struct sim_node *node,
+                                           char *const *names, size_t count, int64_t from_ms,
+                                           int64_t until_ms)
 {
     struct children children = {0};
     struct expectation of;
     const struct sim_version *previous = NULL;
     size_t listed = 0;
-    find_children(&children, node, path);
-    expect(&of, node, span_of_result(path, node, from_ms, until_ms));
-    char *message = judge_children(&children, names, count);
+    sim_oracle_find_children(&children, node, path);
+    sim_oracle_expect(&of, node, sim_oracle_span_of_result(path, node, from_ms, until_ms));
+    char *message = sim_oracle_judge_children(&children, names, count);
     if (!message)
-        message = find_repeated(names, count);
+        message = sim_oracle_find_repeated(names, count);
     for (size_t i = 0; i < count && !message; i++) {
-        if (is_child(&children, names[i]) && find_name(&of, names[i]) == of.count)
+        if (sim_oracle_is_child(&children, names[i]) &&
+            sim_oracle_find_name(&of, names[i]) == of.count)
             continue;
-        if (is_child(&children, names[i]))
+        if (sim_oracle_is_child(&children, names[i]))
             continue;
         listed++;
         const char *name = names[i];
-        if (node->pattern->has_rank && !strip_rank(&name, listed))
+        if (node->pattern->has_rank && !sim_oracle_strip_rank(&name, listed))
             message = sim_printf("\"%s\" is at the position %zu", names[i], listed);
         if (!message)
-            message = place_name(&of, name, &previous);
+            message = sim_oracle_place_name(&of, name, &previous);
     }
     if (!message)
-        message = judge_limit(&of, listed);
+        message = sim_oracle_judge_limit(&of, listed);
     if (!message)
-        message = judge_must(&of);
-    forget(&of);
-    free_children(&children);
+        message = sim_oracle_judge_must(&of);
+    sim_oracle_forget(&of);
+    sim_oracle_free_children(&children);
     return message;
 }
 
 /* The root, an environment, tables/. */
-static char *judge_top(const struct sim_model *model, const struct sim_node *node,
-                       char *const *names, size_t count)
+static char *sim_oracle_judge_top(const struct sim_model *model, const struct sim_node *node,
+                                  char *const *names, size_t count)
 {
     struct children children = {0};
     const struct sim_life_options *options = sim_life_options();
@@ -808,43 +817,44 @@ static char *judge_top(const struct sim_model *model, const struct sim_node *nod
     if (node->is_tables) {
         for (unsigned i = 0; i < model->generic_count; i++)
             if (strncmp(model->generic[i].table->name, prefix ? model->prefix : "", prefix) == 0)
-                add_child(&children, model->generic[i].table->name);
+                sim_oracle_add_child(&children, model->generic[i].table->name);
     } else if (node->is_environment) {
         for (unsigned i = 0; i < model->table_count; i++)
-            add_child(&children, model->tables[i].directory);
-        add_child(&children, "tables");
+            sim_oracle_add_child(&children, model->tables[i].directory);
+        sim_oracle_add_child(&children, "tables");
     } else {
         if (model->environment)
-            add_child(&children, model->environment);
-        add_child(&children, "tables");
+            sim_oracle_add_child(&children, model->environment);
+        sim_oracle_add_child(&children, "tables");
     }
     /* docs/mount.md, "Access by others": tables/ fails for all then. */
     if (children.count && options->allow_other && !options->show_secrets && !node->is_tables)
         children.count--;
     bool may_have_tables = !node->is_tables;
-    char *message = judge_children(&children, names, count);
+    char *message = sim_oracle_judge_children(&children, names, count);
     for (size_t i = 0; i < count && !message; i++)
-        if (!is_child(&children, names[i]) && !(may_have_tables && strcmp(names[i], "tables") == 0))
+        if (!sim_oracle_is_child(&children, names[i]) &&
+            !(may_have_tables && strcmp(names[i], "tables") == 0))
             message = sim_printf("\"%s\" is listed, which nothing defines", names[i]);
-    return message ? message : find_repeated(names, count);
+    return message ? message : sim_oracle_find_repeated(names, count);
 }
 
-static char *judge_structure(const char *path, const struct sim_node *node, char *const *names,
-                             size_t count)
+static char *sim_oracle_judge_structure(const char *path, const struct sim_node *node,
+                                        char *const *names, size_t count)
 {
     struct children children = {0};
-    find_children(&children, node, path);
-    char *message = judge_children(&children, names, count);
+    sim_oracle_find_children(&children, node, path);
+    char *message = sim_oracle_judge_children(&children, names, count);
     for (size_t i = 0; i < count && !message && !children.is_open; i++)
-        if (!is_child(&children, names[i]))
+        if (!sim_oracle_is_child(&children, names[i]))
             message = sim_printf("\"%s\" is listed, which the map lacks", names[i]);
-    free_children(&children);
-    return message ? message : find_repeated(names, count);
+    sim_oracle_free_children(&children);
+    return message ? message : sim_oracle_find_repeated(names, count);
 }
 
 /* The attributes of an item, and nothing else. */
-static char *judge_attributes(const struct sim_node *node, struct sim_span span, char *const *names,
-                              size_t count)
+static char *sim_oracle_judge_attributes(const struct sim_node *node, struct sim_span span,
+                                         char *const *names, size_t count)
 {
     struct sim_items items = sim_node_items(node);
     bool is_some = false;
@@ -868,27 +878,28 @@ static char *judge_attributes(const struct sim_node *node, struct sim_span span,
         is_some = is_some || sight.has_more;
     }
     sim_free(items.items);
-    return is_some
-               ? NULL
-               : report_items(node, span, sim_printf("no version has these %zu attributes", count));
+    return is_some ? NULL
+                   : sim_oracle_report_items(
+                         node, span, sim_printf("no version has these %zu attributes", count));
 }
 
-static char *judge_listing(const struct sim_model *model, const char *path,
-                           const struct sim_node *node, char *const *names, size_t count,
-                           int64_t from_ms, int64_t until_ms)
+static char *sim_oracle_judge_listing(const struct sim_model *model, const char *path,
+                                      const struct sim_node *node, char *const *names, size_t count,
+                                      int64_t from_ms, int64_t until_ms)
 {
     if (node->companion == SIM_COMPANION_ATTRIBUTES &&
         (node->kind == SIM_NODE_ENTRY || node->kind == SIM_NODE_ITEM) &&
         (node->pattern->index < 0 || node->pattern->reads_again))
-        return judge_attributes(node, span_of_result(path, node, from_ms, until_ms), names, count);
+        return sim_oracle_judge_attributes(
+            node, sim_oracle_span_of_result(path, node, from_ms, until_ms), names, count);
     if (node->companion != SIM_COMPANION_NONE)
         return NULL;
     if (node->is_root || node->is_environment || node->is_tables)
-        return judge_top(model, node, names, count);
+        return sim_oracle_judge_top(model, node, names, count);
     if (node->kind == SIM_NODE_STRUCTURE)
-        return judge_structure(path, node, names, count);
+        return sim_oracle_judge_structure(path, node, names, count);
     if (node->kind == SIM_NODE_LISTING)
-        return judge_items_listed(path, node, names, count, from_ms, until_ms);
+        return sim_oracle_judge_items_listed(path, node, names, count, from_ms, until_ms);
     if (node->kind == SIM_NODE_UNKNOWN || node->kind == SIM_NODE_CONTROL)
         return NULL;
     return sim_printf("the path has no directory (kind %d)", (int)node->kind);
@@ -896,15 +907,16 @@ static char *judge_listing(const struct sim_model *model, const char *path,
 
 /* Companions of a listing. */
 
-static char *judge_count(const struct sim_node *node, struct sim_span span, const char *bytes,
-                         size_t size)
+static char *sim_oracle_judge_count(const struct sim_node *node, struct sim_span span,
+                                    const char *bytes, size_t size)
 {
     struct expectation of;
     char *end;
-    size_t number = strtoul(bytes, &end, 10), least = 0, most = 0, limit = limit_of(node);
+    size_t number = strtoul(bytes, &end, 10), least = 0, most = 0,
+           limit = sim_oracle_limit_of(node);
     if (size < 2 || end != bytes + size - 1 || *end != '\n')
         return sim_printf("it is no number: %.100s", bytes);
-    expect(&of, node, span);
+    sim_oracle_expect(&of, node, span);
     for (size_t i = 0; i < of.items.count; i++)
         least += of.must[i];
     /* "@count shows what the index has": also items that the table has no more, or twice if they
@@ -930,7 +942,7 @@ static char *judge_count(const struct sim_node *node, struct sim_span span, cons
     if (limit && most > limit && !node->pattern->has_ties)
         most = limit;
     bool is_right = of.has_more || (number >= least && number <= most);
-    forget(&of);
+    sim_oracle_forget(&of);
     return is_right
                ? NULL
                : sim_printf("the count is %zu, and was from %zu to %zu; reads from %lld until %lld",
@@ -942,7 +954,7 @@ struct line {
     size_t item;
 };
 
-static int compare_lines(const void *a, const void *b)
+static int sim_oracle_compare_lines(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
     return sim_slice_compare((struct sim_slice){x->text.bytes, x->text.size},
@@ -950,7 +962,7 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /* All lines that the items may have, sorted. */
-static struct line *expect_lines(const struct expectation *of, size_t *count)
+static struct line *sim_oracle_expect_lines(const struct expectation *of, size_t *count)
 {
     struct line *lines = NULL;
     size_t room = 0;
@@ -976,12 +988,12 @@ static struct line *expect_lines(const struct expectation *of, size_t *count)
         }
     }
     if (*count)
-        qsort(lines, *count, sizeof(*lines), compare_lines);
+        qsort(lines, *count, sizeof(*lines), sim_oracle_compare_lines);
     return lines;
 }
 
-static bool find_line(const struct expectation *of, const struct line *lines, size_t count,
-                      struct sim_slice text)
+static bool sim_oracle_find_line(const struct expectation *of, const struct line *lines,
+                                 size_t count, struct sim_slice text)
 {
     size_t from = 0, until = count;
     while (from < until) {
@@ -1002,8 +1014,8 @@ static bool find_line(const struct expectation *of, const struct line *lines, si
     return is_found;
 }
 
-static char *report_line(const struct line *lines, size_t count, struct sim_slice line,
-                         struct sim_span span)
+static char *sim_oracle_report_line(const struct line *lines, size_t count, struct sim_slice line,
+                                    struct sim_span span)
 {
     struct sim_text text = {0};
     sim_text_printf(&text, "no version has the line %.*s of %zu bytes; reads from %lld until %lld",
@@ -1020,35 +1032,37 @@ static char *report_line(const struct line *lines, size_t count, struct sim_slic
     return text.bytes;
 }
 
-static char *judge_lines(const struct sim_node *node, struct sim_span span, const char *bytes,
-                         size_t size)
+static char *sim_oracle_judge_lines(const struct sim_node *node, struct sim_span span,
+                                    const char *bytes, size_t size)
 {
     struct expectation of;
     size_t count, listed = 0;
     char *message = NULL;
-    expect(&of, node, span);
-    struct line *lines = expect_lines(&of, &count);
+    sim_oracle_expect(&of, node, span);
+    struct line *lines = sim_oracle_expect_lines(&of, &count);
     for (size_t at = 0; at < size && !message; listed++) {
         const char *end = memchr(bytes + at, '\n', size - at);
         size_t length = end ? (size_t)(end - bytes) - at + 1 : size - at;
-        if (!find_line(&of, lines, count, (struct sim_slice){bytes + at, length}) && !of.has_more)
-            message = report_line(lines, count, (struct sim_slice){bytes + at, length}, span);
+        if (!sim_oracle_find_line(&of, lines, count, (struct sim_slice){bytes + at, length}) &&
+            !of.has_more)
+            message =
+                sim_oracle_report_line(lines, count, (struct sim_slice){bytes + at, length}, span);
         at += length;
     }
     if (!message)
-        message = judge_limit(&of, listed);
+        message = sim_oracle_judge_limit(&of, listed);
     if (!message)
-        message = judge_must(&of);
+        message = sim_oracle_judge_must(&of);
     for (size_t i = 0; i < count; i++)
         sim_text_free(&lines[i].text);
     sim_free(lines);
-    forget(&of);
+    sim_oracle_forget(&of);
     return message;
 }
 
 /* Attributes of files. */
 
-static char *judge_mode(const struct sim_node *node, const struct stat *stat)
+static char *sim_oracle_judge_mode(const struct sim_node *node, const struct stat *stat)
 {
     const struct sim_life_options *options = sim_life_options();
     bool is_item = node->kind == SIM_NODE_ENTRY || node->kind == SIM_NODE_ITEM;
@@ -1085,32 +1099,33 @@ static char *judge_mode(const struct sim_node *node, const struct stat *stat)
     return NULL;
 }
 
-static char *judge_stat(const char *path, const struct sim_node *node, const struct stat *stat,
-                        int64_t from_ms, int64_t until_ms)
+static char *sim_oracle_judge_stat(const char *path, const struct sim_node *node,
+                                   const struct stat *stat, int64_t from_ms, int64_t until_ms)
 {
-    char *message = judge_mode(node, stat);
+    char *message = sim_oracle_judge_mode(node, stat);
     if (message)
         return message;
     if (node->kind == SIM_NODE_NONE || node->kind == SIM_NODE_PROBE ||
         node->kind == SIM_NODE_REFUSED || node->kind == SIM_NODE_BELOW_FILE ||
         (node->kind == SIM_NODE_PLACEHOLDER && node->depth))
         return sim_copy("nothing defines this path");
-    if (!is_exact(node))
+    if (!sim_oracle_is_exact(node))
         return NULL;
-    struct sim_span span = span_of_result(path, node, from_ms, until_ms);
-    if (is_some_version(node, span, NULL, (size_t)stat->st_size, stat))
+    struct sim_span span = sim_oracle_span_of_result(path, node, from_ms, until_ms);
+    if (sim_oracle_is_some_version(node, span, NULL, (size_t)stat->st_size, stat))
         return NULL;
-    return report_items(node, span,
-                        sim_printf("no version has %lld bytes and the date %lld",
-                                   (long long)stat->st_size, (long long)stat->st_mtim.tv_sec));
+    return sim_oracle_report_items(node, span,
+                                   sim_printf("no version has %lld bytes and the date %lld",
+                                              (long long)stat->st_size,
+                                              (long long)stat->st_mtim.tv_sec));
 }
 
 /* Errors. */
 
 /* A query of an index picks an item, and the read of that item decides (docs/internals/plan.md),
  * even if others would fit. */
-static bool may_pick_another(const struct sim_node *node, const struct sim_items *items,
-                             struct sim_span span)
+static bool sim_oracle_may_pick_another(const struct sim_node *node, const struct sim_items *items,
+                                        struct sim_span span)
 {
     if (node->kind != SIM_NODE_ITEM || node->pattern->index < 0)
         return false;
@@ -1124,16 +1139,17 @@ static bool may_pick_another(const struct sim_node *node, const struct sim_items
 }
 
 /* Whether the path may be proven not found: no item certainly was there all the time. */
-static char *judge_absence(const char *path, const struct sim_node *node, int64_t from_ms,
-                           int64_t until_ms)
+static char *sim_oracle_judge_absence(const char *path, const struct sim_node *node,
+                                      int64_t from_ms, int64_t until_ms)
 {
-    int64_t ttl = ttl_of(node) < ORACLE_ABSENT_TTL_MS ? ttl_of(node) : ORACLE_ABSENT_TTL_MS;
-    struct sim_span span = span_of(path, node, ttl, from_ms, until_ms);
-    struct sim_span item_span = span_of_result(path, node, from_ms, until_ms);
+    int64_t ttl = sim_oracle_ttl_of(node) < ORACLE_ABSENT_TTL_MS ? sim_oracle_ttl_of(node)
+                                                                 : ORACLE_ABSENT_TTL_MS;
+    struct sim_span span = sim_oracle_span_of(path, node, ttl, from_ms, until_ms);
+    struct sim_span item_span = sim_oracle_span_of_result(path, node, from_ms, until_ms);
     struct sim_items items = sim_node_items(node);
     struct sim_text text = {0};
     char *message = NULL;
-    bool picks = may_pick_another(node, &items, item_span);
+    bool picks = sim_oracle_may_pick_another(node, &items, item_span);
     for (size_t i = 0; i < items.count && !message && !picks; i++) {
         struct sim_sight sight;
         /* "Not found" is reused for 2 s, an item that did not fit for its ttl. */
@@ -1147,8 +1163,8 @@ static char *judge_absence(const char *path, const struct sim_node *node, int64_
         for (unsigned v = 0; v < sight.count; v++) {
             if (!sim_view_is_shown(&sight.views[v], node))
                 continue;
-            if (is_exact(node))
-                has_file = has_file && render(&text, node, &sight.views[v]);
+            if (sim_oracle_is_exact(node))
+                has_file = has_file && sim_oracle_render(&text, node, &sight.views[v]);
             if (node->pattern->attribute)
                 has_file =
                     has_file && sim_version_get(sight.views[v].version, node->pattern->attribute);
@@ -1158,16 +1174,16 @@ static char *judge_absence(const char *path, const struct sim_node *node, int64_
             has_file =
                 has_file && node->companion != SIM_COMPANION_ATTRIBUTE && !node->pattern->attribute;
         if (has_file)
-            message =
-                complain(node, items.items[i], span, sim_copy("an item that exists is not found"));
+            message = sim_oracle_complain(node, items.items[i], span,
+                                          sim_copy("an item that exists is not found"));
     }
     sim_text_free(&text);
     sim_free(items.items);
     return message;
 }
 
-static char *judge_not_found(const char *path, const struct sim_node *node, int64_t from_ms,
-                             int64_t until_ms)
+static char *sim_oracle_judge_not_found(const char *path, const struct sim_node *node,
+                                        int64_t from_ms, int64_t until_ms)
 {
     switch (node->kind) {
     case SIM_NODE_ENTRY:
@@ -1175,9 +1191,9 @@ static char *judge_not_found(const char *path, const struct sim_node *node, int6
         /* No document says whether bare values have companions. */
         if (node->companion == SIM_COMPANION_OTHER ||
             (node->companion != SIM_COMPANION_NONE && node->pattern->attribute) ||
-            (node->companion == SIM_COMPANION_ATTRIBUTE && !is_exact(node)))
+            (node->companion == SIM_COMPANION_ATTRIBUTE && !sim_oracle_is_exact(node)))
             return NULL;
-        return judge_absence(path, node, from_ms, until_ms);
+        return sim_oracle_judge_absence(path, node, from_ms, until_ms);
     case SIM_NODE_LISTING:
         if (node->companion != SIM_COMPANION_NONE &&
             (node->companion == SIM_COMPANION_OTHER || node->pattern->is_groups ||
@@ -1201,8 +1217,8 @@ static char *judge_not_found(const char *path, const struct sim_node *node, int6
 }
 
 /* Whether the part NAME is a whole number or binary key, and VALUE is no number. */
-static bool is_no_number(const struct sim_model_table *table, const char *name,
-                         struct sim_slice value)
+static bool sim_oracle_is_no_number(const struct sim_model_table *table, const char *name,
+                                    struct sim_slice value)
 {
     for (unsigned k = 0; k < table->kind_count; k++)
         for (unsigned i = 0; i < table->kinds[k].key_count; i++) {
@@ -1217,14 +1233,14 @@ static bool is_no_number(const struct sim_model_table *table, const char *name,
 }
 
 /* docs/map.md, "Conditions": values that can't be compared; docs/errors.md, "invalid". */
-static bool may_be_refused(const struct sim_node *node)
+static bool sim_oracle_may_be_refused(const struct sim_node *node)
 {
     if (node->kind == SIM_NODE_REFUSED || node->kind == SIM_NODE_UNKNOWN)
         return true;
     for (unsigned i = 0; i < node->path.count; i++) {
         struct sim_slice value = node->path.parts[i].value;
         if (value.size == 0 ||
-            (node->table && is_no_number(node->table, node->path.parts[i].name, value)))
+            (node->table && sim_oracle_is_no_number(node->table, node->path.parts[i].name, value)))
             return true;
         for (size_t c = 0; c < value.size; c++)
             if (strchr("# !\"", value.bytes[c]))
@@ -1235,7 +1251,7 @@ static bool may_be_refused(const struct sim_node *node)
 }
 
 /* The number of items that a query of the path reads at most. */
-static size_t count_read(const struct sim_node *node)
+static size_t sim_oracle_count_read(const struct sim_node *node)
 {
     struct sim_node folder = *node;
     folder.kind = SIM_NODE_LISTING;
@@ -1246,13 +1262,13 @@ static size_t count_read(const struct sim_node *node)
     return items.count;
 }
 
-static bool is_directory(const struct sim_node *node)
+static bool sim_oracle_is_directory(const struct sim_node *node)
 {
     return node->kind == SIM_NODE_STRUCTURE || node->kind == SIM_NODE_LISTING ||
            node->kind == SIM_NODE_PLACEHOLDER || node->companion == SIM_COMPANION_ATTRIBUTES;
 }
 
-static bool has_long_step(const char *path)
+static bool sim_oracle_has_long_step(const char *path)
 {
     for (const char *at = path; *at; at += strcspn(at, "/"), at += *at == '/')
         if (strcspn(at, "/") > 255)
@@ -1261,8 +1277,8 @@ static bool has_long_step(const char *path)
 }
 
 /* Whether ERROR is one that the documents state for the path, without any fault. */
-static bool is_documented(const char *path, const struct sim_node *node, int error, int64_t from_ms,
-                          int64_t until_ms)
+static bool sim_oracle_is_documented(const char *path, const struct sim_node *node, int error,
+                                     int64_t from_ms, int64_t until_ms)
 {
     const struct sim_life_options *options = sim_life_options();
     bool is_item = node->kind == SIM_NODE_ENTRY || node->kind == SIM_NODE_ITEM;
@@ -1273,19 +1289,20 @@ static bool is_documented(const char *path, const struct sim_node *node, int err
         return node->kind == SIM_NODE_PLACEHOLDER ||
                (node->kind == SIM_NODE_ITEM && !node->pattern->kinds);
     case ENOTDIR:
-        return !is_directory(node) || node->companion != SIM_COMPANION_NONE;
+        return !sim_oracle_is_directory(node) || node->companion != SIM_COMPANION_NONE;
     case EISDIR:
-        return is_directory(node);
+        return sim_oracle_is_directory(node);
     case EINVAL:
-        return may_be_refused(node) || node->companion == SIM_COMPANION_OTHER;
+        return sim_oracle_may_be_refused(node) || node->companion == SIM_COMPANION_OTHER;
     case ENOTUNIQ:
         /* A directory reads the files that the map declares in it. */
         return node->kind == SIM_NODE_STRUCTURE ||
                (node->kind == SIM_NODE_ITEM && !node->pattern->is_first &&
-                (node->companion == SIM_COMPANION_OTHER || count_read(node) > 1));
+                (node->companion == SIM_COMPANION_OTHER || sim_oracle_count_read(node) > 1));
     case ENAMETOOLONG:
         /* "A directory that is named after an entry cannot have a shortened name." */
-        return has_long_step(path) || (node->kind == SIM_NODE_LISTING && node->pattern->is_groups);
+        return sim_oracle_has_long_step(path) ||
+               (node->kind == SIM_NODE_LISTING && node->pattern->is_groups);
     case EFBIG:
         /* The shards of stream.json are entries, too. The rows of @csv before the columns are known
          * have at most 256 KB. */
@@ -1293,7 +1310,7 @@ static bool is_documented(const char *path, const struct sim_node *node, int err
                 options->max_entries < 1000000) ||
                node->companion == SIM_COMPANION_OTHER ||
                (node->companion == SIM_COMPANION_ATTRIBUTES && options->max_entries < 100) ||
-               (is_query && count_read(node) > options->max_entries) ||
+               (is_query && sim_oracle_count_read(node) > options->max_entries) ||
                (node->companion != SIM_COMPANION_NONE &&
                 (options->no_spool || options->spool_bytes || options->show_secrets)) ||
                options->allow_scan;
@@ -1304,14 +1321,15 @@ static bool is_documented(const char *path, const struct sim_node *node, int err
     case EDQUOT:
         return options->max_rcu > 0 || options->max_rcu_per_process > 0;
     case EACCES:
-        return is_hidden_by_owner(node) ||
+        return sim_oracle_is_hidden_by_owner(node) ||
                (options->allow_other && !options->show_secrets &&
                 (strstr(path, "/tables") || (is_item && node->pattern->attribute)));
     case ESTALE: {
         /* The bytes were dropped, and the item has changed since. */
         if (!is_item)
             return node->companion != SIM_COMPANION_NONE || node->kind == SIM_NODE_UNKNOWN;
-        struct sim_span span = span_of_result(path, node, from_ms - ORACLE_HOLD_MS, until_ms);
+        struct sim_span span =
+            sim_oracle_span_of_result(path, node, from_ms - ORACLE_HOLD_MS, until_ms);
         struct sim_items items = sim_node_items(node);
         bool has_changed = false;
         for (size_t i = 0; i < items.count && !has_changed; i++) {
@@ -1327,21 +1345,21 @@ static bool is_documented(const char *path, const struct sim_node *node, int err
     }
 }
 
-static char *judge_error(const char *path, const struct sim_node *node, int error, int64_t from_ms,
-                         int64_t until_ms)
+static char *sim_oracle_judge_error(const char *path, const struct sim_node *node, int error,
+                                    int64_t from_ms, int64_t until_ms)
 {
-    if (error == ENOENT && is_below(path, "/.ddbfs"))
+    if (error == ENOENT && sim_oracle_is_below(path, "/.ddbfs"))
         return NULL;
     if (error == ENOENT)
-        return judge_not_found(path, node, from_ms, until_ms);
-    if (is_documented(path, node, error, from_ms, until_ms))
+        return sim_oracle_judge_not_found(path, node, from_ms, until_ms);
+    if (sim_oracle_is_documented(path, node, error, from_ms, until_ms))
         return NULL;
     return sim_copy("it has no cause");
 }
 
 typedef char *judge_fn(const struct sim_model *model, const struct sim_node *node, void *arg);
 
-static bool is_of_map(const struct sim_node *node)
+static bool sim_oracle_is_of_map(const struct sim_node *node)
 {
     return node->kind == SIM_NODE_STRUCTURE || node->kind == SIM_NODE_LISTING ||
            node->kind == SIM_NODE_ENTRY || node->kind == SIM_NODE_ITEM ||
@@ -1351,7 +1369,7 @@ static bool is_of_map(const struct sim_node *node)
 /* Whether a result may be of MODEL, which a reload has replaced. "A directory that the map no
  * longer has keeps its old place" (docs/internals/immutable-inodes.md); IS_LACKED: the present map
  * has no such path. */
-static bool may_be_of(const struct sim_model *model, bool is_lacked, int64_t from_ms)
+static bool sim_oracle_may_be_of(const struct sim_model *model, bool is_lacked, int64_t from_ms)
 {
     /* A map that can't be read is refused, and the old one stays. */
     if (sim_causes_any(model->until_ms, model->until_ms + ORACLE_SIGHUP_MS))
@@ -1359,18 +1377,18 @@ static bool may_be_of(const struct sim_model *model, bool is_lacked, int64_t fro
     return from_ms < model->until_ms + (is_lacked ? ORACLE_RELOAD_MS : ORACLE_SIGHUP_MS);
 }
 
-static void judge(const char *oracle_name, const char *path, int64_t from_ms, judge_fn *fn,
-                  void *arg)
+static void sim_oracle_judge(const char *oracle_name, const char *path, int64_t from_ms,
+                             judge_fn *fn, void *arg)
 {
     char *message = NULL;
     bool is_lacked = false;
     for (const struct sim_model *model = sim_model_now(); model; model = model->older) {
         struct sim_node node;
-        if (model->until_ms != INT64_MAX && !may_be_of(model, is_lacked, from_ms))
+        if (model->until_ms != INT64_MAX && !sim_oracle_may_be_of(model, is_lacked, from_ms))
             break;
         sim_model_resolve(model, path, &node);
         char *own = fn(model, &node, arg);
-        is_lacked = is_lacked || !is_of_map(&node);
+        is_lacked = is_lacked || !sim_oracle_is_of_map(&node);
         sim_node_clean_up(&node);
         if (!own) {
             sim_free(message);
@@ -1394,32 +1412,36 @@ struct reading {
     int64_t from_ms, until_ms;
 };
 
-static char *judge_reading(const struct sim_model *model, const struct sim_node *node, void *arg)
+static char *sim_oracle_judge_reading(const struct sim_model *model, const struct sim_node *node,
+                                      void *arg)
 {
     const struct reading *of = arg;
     (void)model;
-    return judge_file(of->path, node, of->bytes, of->size, of->from_ms, of->until_ms);
+    return sim_oracle_judge_file(of->path, node, of->bytes, of->size, of->from_ms, of->until_ms);
 }
 
-static char *judge_names(const struct sim_model *model, const struct sim_node *node, void *arg)
+static char *sim_oracle_judge_names(const struct sim_model *model, const struct sim_node *node,
+                                    void *arg)
 {
     const struct reading *of = arg;
-    return judge_listing(model, of->path, node, of->names, of->count, of->from_ms, of->until_ms);
+    return sim_oracle_judge_listing(model, of->path, node, of->names, of->count, of->from_ms,
+                                    of->until_ms);
 }
 
-static char *judge_attributes_of(const struct sim_model *model, const struct sim_node *node,
-                                 void *arg)
-{
-    const struct reading *of = arg;
-    (void)model;
-    return judge_stat(of->path, node, of->stat, of->from_ms, of->until_ms);
-}
-
-static char *judge_failure(const struct sim_model *model, const struct sim_node *node, void *arg)
+static char *sim_oracle_judge_attributes_of(const struct sim_model *model,
+                                            const struct sim_node *node, void *arg)
 {
     const struct reading *of = arg;
     (void)model;
-    return judge_error(of->path, node, of->error, of->from_ms, of->until_ms);
+    return sim_oracle_judge_stat(of->path, node, of->stat, of->from_ms, of->until_ms);
+}
+
+static char *sim_oracle_judge_failure(const struct sim_model *model, const struct sim_node *node,
+                                      void *arg)
+{
+    const struct reading *of = arg;
+    (void)model;
+    return sim_oracle_judge_error(of->path, node, of->error, of->from_ms, of->until_ms);
 }
 
 void sim_oracle_file(const char *path, const char *bytes, size_t size, int64_t from_ms,
@@ -1427,7 +1449,7 @@ void sim_oracle_file(const char *path, const char *bytes, size_t size, int64_t f
 {
     struct reading reading = {
         .path = path, .bytes = bytes, .size = size, .from_ms = from_ms, .until_ms = until_ms};
-    judge("file", path, from_ms, judge_reading, &reading);
+    sim_oracle_judge("file", path, from_ms, sim_oracle_judge_reading, &reading);
 }
 
 void sim_oracle_listing(const char *path, char *const *names, size_t count, int64_t from_ms,
@@ -1438,19 +1460,19 @@ void sim_oracle_listing(const char *path, char *const *names, size_t count, int6
     if (count > sim_life_options()->max_entries)
         sim_defect("limits", "%s has %zu entries, with --max-entries %u", path, count,
                    sim_life_options()->max_entries);
-    judge("listing", path, from_ms, judge_names, &reading);
+    sim_oracle_judge("listing", path, from_ms, sim_oracle_judge_names, &reading);
 }
 
 void sim_oracle_stat(const char *path, const struct stat *stat, int64_t from_ms, int64_t until_ms)
 {
     struct reading reading = {.path = path, .stat = stat, .from_ms = from_ms, .until_ms = until_ms};
-    judge("stat", path, from_ms, judge_attributes_of, &reading);
+    sim_oracle_judge("stat", path, from_ms, sim_oracle_judge_attributes_of, &reading);
 }
 
 /* ITEM@similar is ENODEV without a vector index that is ready and finds something, EINVAL if the
  * item has no vector that suits it, ENOENT if it does not exist, and ENOTUNIQ if the path means
  * several. */
-static bool is_similar_refusal(const char *path, int error)
+static bool sim_oracle_is_similar_refusal(const char *path, int error)
 {
     return strstr(path, "@similar") && (error == ENODEV || error == EINVAL || error == ENOENT ||
                                         error == ENOTDIR || error == ENOTUNIQ);
@@ -1466,7 +1488,7 @@ void sim_oracle_error(const char *path, const char *operation, int error, int64_
                               .until_ms = until_ms};
     if (error == EROFS && strcmp(operation, "write") == 0)
         return;
-    if (is_similar_refusal(path, error))
+    if (sim_oracle_is_similar_refusal(path, error))
         return;
     /* A recording lacks what was not read. */
     /* "The newest response counts, an error too": of the recorded mount, whose causes are not known
@@ -1478,12 +1500,12 @@ void sim_oracle_error(const char *path, const char *operation, int error, int64_
                            3 * sim_life_options()->timeout_ms + ORACLE_FAILURE_MS))
         return;
     char *name = sim_printf("error: %s of %s", strerror(error), operation);
-    judge(name, path, from_ms, judge_failure, &reading);
+    sim_oracle_judge(name, path, from_ms, sim_oracle_judge_failure, &reading);
     sim_free(name);
 }
 
 /* PATH, whose last step TARGET replaces, without "." and "..". */
-static char *follow(const char *path, const char *target)
+static char *sim_oracle_follow(const char *path, const char *target)
 {
     struct sim_text out = {0};
     sim_text_add(&out, path, (size_t)(strrchr(path, '/') - path));
@@ -1504,8 +1526,8 @@ static char *follow(const char *path, const char *target)
 }
 
 /* Where the map's link of the item leads; NULL: the model does not know. */
-static char *expect_target(const struct sim_model *model, const struct sim_node *node,
-                           const struct sim_bindings *parts)
+static char *sim_oracle_expect_target(const struct sim_model *model, const struct sim_node *node,
+                                      const struct sim_bindings *parts)
 {
     const struct sim_model_table *table = node->table;
     const struct sim_pattern *pattern = &table->patterns[table->link_pattern];
@@ -1522,7 +1544,8 @@ static char *expect_target(const struct sim_model *model, const struct sim_node 
     return NULL;
 }
 
-static char *judge_target(const struct sim_model *model, const struct sim_node *node, void *arg)
+static char *sim_oracle_judge_target(const struct sim_model *model, const struct sim_node *node,
+                                     void *arg)
 {
     const struct reading *of = arg;
     const char *name = strrchr(of->path, '/') + 1;
@@ -1530,8 +1553,8 @@ static char *judge_target(const struct sim_model *model, const struct sim_node *
         !node->table->link || strcmp(name, node->table->link) != 0 || !strstr(of->path, "@links/"))
         return NULL;
     struct sim_items items = sim_node_items(node);
-    struct sim_span span = span_of_result(of->path, node, of->from_ms, of->until_ms);
-    char *actual = follow(of->path, of->bytes), *message = NULL;
+    struct sim_span span = sim_oracle_span_of_result(of->path, node, of->from_ms, of->until_ms);
+    char *actual = sim_oracle_follow(of->path, of->bytes), *message = NULL;
     for (size_t i = 0; i < items.count && !message; i++) {
         struct sim_sight sight;
         struct sim_bindings none = {0}, parts;
@@ -1541,7 +1564,7 @@ static char *judge_target(const struct sim_model *model, const struct sim_node *
             if (sim_pattern_takes_apart(node->table, &any, ~0u, &none, sight.views[v].version,
                                         &parts) != SIM_FIT_YES)
                 continue;
-            char *expected = expect_target(model, node, &parts);
+            char *expected = sim_oracle_expect_target(model, node, &parts);
             if (expected && strcmp(expected, actual) != 0)
                 message = sim_printf("it leads to %s instead of %s", actual, expected);
             sim_free(expected);
@@ -1558,7 +1581,7 @@ void sim_oracle_link(const char *path, const char *target, int64_t from_ms, int6
         .path = path, .bytes = target, .from_ms = from_ms, .until_ms = until_ms};
     if (target[0] == '/' || !*target)
         sim_defect("link", "%s leads to %s, which is not relative", path, target);
-    judge("link", path, from_ms, judge_target, &reading);
+    sim_oracle_judge("link", path, from_ms, sim_oracle_judge_target, &reading);
 }
 
 bool sim_paths_has(const char *path)

@@ -23,22 +23,23 @@ struct path_draw {
     struct sim_text path;
 };
 
-static bool chance(struct path_draw *draw, unsigned per_mille)
+static bool sim_path_chance(struct path_draw *draw, unsigned per_mille)
 {
     return sim_dice_chance(draw->dice, per_mille);
 }
 
-static bool draw_table(struct path_draw *draw)
+static bool sim_path_draw_table(struct path_draw *draw)
 {
     const struct sim_life_options *options = sim_life_options();
-    bool may_be_generic = !options->allow_other || options->show_secrets || chance(draw, 50);
-    bool is_generic = !draw->model->table_count || (may_be_generic && chance(draw, 300));
+    bool may_be_generic =
+        !options->allow_other || options->show_secrets || sim_path_chance(draw, 50);
+    bool is_generic = !draw->model->table_count || (may_be_generic && sim_path_chance(draw, 300));
     unsigned count = is_generic ? draw->model->generic_count : draw->model->table_count;
     const struct sim_model_table *tables = is_generic ? draw->model->generic : draw->model->tables;
     if (!count)
         return false;
     draw->table = &tables[sim_dice_below(draw->dice, count)];
-    if (is_generic && draw->model->environment && chance(draw, 150) &&
+    if (is_generic && draw->model->environment && sim_path_chance(draw, 150) &&
         strncmp(draw->table->table->name, draw->model->prefix, strlen(draw->model->prefix)) == 0)
         sim_text_printf(&draw->path, "/%s/tables/%s", draw->model->environment,
                         draw->table->directory);
@@ -49,12 +50,12 @@ static bool draw_table(struct path_draw *draw)
 }
 
 /* An item of the table, and a version of it: mostly the present one. */
-static bool draw_version(struct path_draw *draw)
+static bool sim_path_draw_version(struct path_draw *draw)
 {
     const struct sim_item *item = draw->table->table->first, *chosen = NULL;
     /* The last ones are the newest. */
     uint32_t count = 0;
-    bool is_new = chance(draw, 200);
+    bool is_new = sim_path_chance(draw, 200);
     for (; item; item = item->next) {
         count++;
         if (is_new ? count % 8 == 0 || !item->next : sim_dice_below(draw->dice, count) == 0)
@@ -63,13 +64,14 @@ static bool draw_version(struct path_draw *draw)
     if (!chosen)
         return false;
     draw->version = chosen->newest;
-    while (draw->version && (draw->version->is_deleted || chance(draw, 50)) && draw->version->older)
+    while (draw->version && (draw->version->is_deleted || sim_path_chance(draw, 50)) &&
+           draw->version->older)
         draw->version = draw->version->older;
     return draw->version && !draw->version->is_deleted;
 }
 
-static void bind(struct path_draw *draw, unsigned slot, const char *name, const char *text,
-                 size_t size)
+static void sim_path_bind(struct path_draw *draw, unsigned slot, const char *name, const char *text,
+                          size_t size)
 {
     if (size >= sizeof(draw->values[slot]))
         size = sizeof(draw->values[slot]) - 1;
@@ -79,7 +81,7 @@ static void bind(struct path_draw *draw, unsigned slot, const char *name, const 
 }
 
 /* The end of a text that may be cut to SIZE bytes: between two characters. */
-static size_t cut(struct sim_slice value, size_t size)
+static size_t sim_path_cut(struct sim_slice value, size_t size)
 {
     if (size > value.size)
         size = value.size;
@@ -88,20 +90,20 @@ static size_t cut(struct sim_slice value, size_t size)
     return size;
 }
 
-static const char *parameter_of(const struct sim_key_format *format)
+static const char *sim_path_parameter_of(const struct sim_key_format *format)
 {
     return format->count ? format->pieces[0].text : NULL;
 }
 
 /* Values for the parameters of a window, so that the version is in it, mostly. */
-static bool bind_window(struct path_draw *draw)
+static bool sim_path_bind_window(struct path_draw *draw)
 {
     const struct sim_pattern *pattern = draw->pattern;
     if (pattern->limit_part) {
         char number[16];
         snprintf(number, sizeof(number), "%u",
-                 1 + sim_dice_below(draw->dice, chance(draw, 500) ? 3 : 200));
-        bind(draw, 0, pattern->limit_part, number, strlen(number));
+                 1 + sim_dice_below(draw->dice, sim_path_chance(draw, 500) ? 3 : 200));
+        sim_path_bind(draw, 0, pattern->limit_part, number, strlen(number));
     }
     if (pattern->where == SIM_WHERE_NONE)
         return true;
@@ -119,21 +121,24 @@ static bool bind_window(struct path_draw *draw)
             return false;
         value = *part;
     }
-    size_t size = is_text && pattern->where != SIM_WHERE_AFTER
-                      ? cut(value, 1 + sim_dice_below(draw->dice, (uint32_t)value.size + 1))
-                      : value.size;
+    size_t size =
+        is_text && pattern->where != SIM_WHERE_AFTER
+            ? sim_path_cut(value, 1 + sim_dice_below(draw->dice, (uint32_t)value.size + 1))
+            : value.size;
     if (!size || size >= 64 || memmem(value.bytes, size, "..", 2))
         return false;
-    bind(draw, 1, parameter_of(&pattern->low), value.bytes, size);
+    sim_path_bind(draw, 1, sim_path_parameter_of(&pattern->low), value.bytes, size);
     if (pattern->where == SIM_WHERE_BETWEEN) {
-        size_t other = is_text ? cut(value, 1 + sim_dice_below(draw->dice, (uint32_t)size)) : size;
-        bind(draw, 2, parameter_of(&pattern->high), value.bytes, other ? other : size);
+        size_t other =
+            is_text ? sim_path_cut(value, 1 + sim_dice_below(draw->dice, (uint32_t)size)) : size;
+        sim_path_bind(draw, 2, sim_path_parameter_of(&pattern->high), value.bytes,
+                      other ? other : size);
     }
     return true;
 }
 
 /* Appends the steps of the pattern. */
-static bool write_steps(struct path_draw *draw, unsigned until)
+static bool sim_path_write_steps(struct path_draw *draw, unsigned until)
 {
     for (unsigned i = 0; i < until; i++) {
         sim_text_puts(&draw->path, "/");
@@ -144,7 +149,7 @@ static bool write_steps(struct path_draw *draw, unsigned until)
 }
 
 /* A pattern for the version, with all parts bound. WANTS_LISTING: a directory. */
-static bool draw_pattern(struct path_draw *draw, bool wants_listing)
+static bool sim_path_draw_pattern(struct path_draw *draw, bool wants_listing)
 {
     if (!draw->table->pattern_count)
         return false;
@@ -155,10 +160,10 @@ static bool draw_pattern(struct path_draw *draw, bool wants_listing)
         return false;
     return sim_pattern_takes_apart(draw->table, draw->pattern, ~0u, &none, draw->version,
                                    &draw->parts) == SIM_FIT_YES &&
-           bind_window(draw) && write_steps(draw, draw->pattern->step_count);
+           sim_path_bind_window(draw) && sim_path_write_steps(draw, draw->pattern->step_count);
 }
 
-static bool add_entry(struct path_draw *draw)
+static bool sim_path_add_entry(struct path_draw *draw)
 {
     int kind = sim_kind_of(draw->table, draw->version, draw->pattern->kinds);
     if (draw->pattern->is_listing) {
@@ -173,17 +178,19 @@ static bool add_entry(struct path_draw *draw)
     return true;
 }
 
-static bool draw_listing(struct path_draw *draw)
+static bool sim_path_draw_listing(struct path_draw *draw)
 {
-    return draw_table(draw) && draw_version(draw) && draw_pattern(draw, true);
+    return sim_path_draw_table(draw) && sim_path_draw_version(draw) &&
+           sim_path_draw_pattern(draw, true);
 }
 
-static bool draw_item(struct path_draw *draw)
+static bool sim_path_draw_item(struct path_draw *draw)
 {
-    return draw_table(draw) && draw_version(draw) && draw_pattern(draw, false) && add_entry(draw);
+    return sim_path_draw_table(draw) && sim_path_draw_version(draw) &&
+           sim_path_draw_pattern(draw, false) && sim_path_add_entry(draw);
 }
 
-static bool draw_structure(struct path_draw *draw)
+static bool sim_path_draw_structure(struct path_draw *draw)
 {
     uint32_t form = sim_dice_below(draw->dice, 8);
     if (form == 0)
@@ -193,8 +200,9 @@ static bool draw_structure(struct path_draw *draw)
     else if (form == 2)
         sim_text_puts(&draw->path, "/tables");
     else if (form <= 4)
-        return draw_table(draw);
-    else if (!draw_table(draw) || !draw_version(draw) || !draw->table->pattern_count)
+        return sim_path_draw_table(draw);
+    else if (!sim_path_draw_table(draw) || !sim_path_draw_version(draw) ||
+             !draw->table->pattern_count)
         return false;
     if (form <= 4)
         return true;
@@ -203,7 +211,7 @@ static bool draw_structure(struct path_draw *draw)
     unsigned depth = sim_dice_below(draw->dice, draw->pattern->step_count);
     if (sim_pattern_takes_apart(draw->table, draw->pattern, ~0u, &none, draw->version,
                                 &draw->parts) != SIM_FIT_YES ||
-        !bind_window(draw) || !write_steps(draw, depth))
+        !sim_path_bind_window(draw) || !sim_path_write_steps(draw, depth))
         return false;
     struct sim_node node;
     sim_model_resolve(draw->model, draw->path.bytes, &node);
@@ -213,32 +221,32 @@ static bool draw_structure(struct path_draw *draw)
 }
 
 /* What the service states about a table (docs/semantics.md, "Facts and partition keys"). */
-static bool draw_fact(struct path_draw *draw)
+static bool sim_path_draw_fact(struct path_draw *draw)
 {
     unsigned count = 0;
     while (sim_fact_names[count])
         count++;
-    if (sim_life_options()->is_snapshot || sim_life_options()->is_replay || !draw_table(draw) ||
-        !draw->table->is_generic)
+    if (sim_life_options()->is_snapshot || sim_life_options()->is_replay ||
+        !sim_path_draw_table(draw) || !draw->table->is_generic)
         return false;
     sim_text_printf(&draw->path, "/%s", sim_fact_names[sim_dice_below(draw->dice, count)]);
     return true;
 }
 
-static bool draw_companion(struct path_draw *draw)
+static bool sim_path_draw_companion(struct path_draw *draw)
 {
-    if (chance(draw, 60))
-        return draw_fact(draw);
+    if (sim_path_chance(draw, 60))
+        return sim_path_draw_fact(draw);
     static const char *const of_items[] = {"@typed", "@info", "@", "@typed", "@info", "@/"};
     static const char *const of_listings[] = {"@jsonl", "@count", "@info",    "@jsonl",
                                               "@count", "@csv",   "@summary", "@sqlite"};
-    if (chance(draw, 500)) {
-        if (!draw_listing(draw))
+    if (sim_path_chance(draw, 500)) {
+        if (!sim_path_draw_listing(draw))
             return false;
         sim_text_puts(&draw->path, of_listings[sim_dice_below(draw->dice, 8)]);
         return true;
     }
-    if (!draw_item(draw))
+    if (!sim_path_draw_item(draw))
         return false;
     const char *companion = of_items[sim_dice_below(draw->dice, 6)];
     if (draw->pattern->attribute && strcmp(companion, "@info") != 0)
@@ -252,22 +260,22 @@ static bool draw_companion(struct path_draw *draw)
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     if (strlen(name) > 200 || strspn(name, plain) != strlen(name))
         return false;
-    sim_text_puts(&draw->path, chance(draw, 900) ? name : "nosuch");
+    sim_text_puts(&draw->path, sim_path_chance(draw, 900) ? name : "nosuch");
     return true;
 }
 
-static bool draw_absent(struct path_draw *draw)
+static bool sim_path_draw_absent(struct path_draw *draw)
 {
-    if (chance(draw, 700) && !draw_table(draw))
+    if (sim_path_chance(draw, 700) && !sim_path_draw_table(draw))
         return false;
     sim_text_puts(&draw->path, "/nothing");
     return true;
 }
 
 /* A last step that no item has. */
-static bool draw_neighbour(struct path_draw *draw)
+static bool sim_path_draw_neighbour(struct path_draw *draw)
 {
-    if (!draw_item(draw))
+    if (!sim_path_draw_item(draw))
         return false;
     const struct sim_key_schema *key = &draw->table->table->key;
     for (unsigned i = 0; i < key->hash_count + key->range_count; i++)
@@ -287,11 +295,11 @@ static bool draw_neighbour(struct path_draw *draw)
     return true;
 }
 
-static bool draw_probe(struct path_draw *draw)
+static bool sim_path_draw_probe(struct path_draw *draw)
 {
     static const char *const names[] = {"/.git",   "/HEAD", "/.hidden",     "/autorun.inf",
                                         "/.x.swp", "/x~",   "/package.json"};
-    if (!(chance(draw, 500) ? draw_structure(draw) : draw_listing(draw)))
+    if (!(sim_path_chance(draw, 500) ? sim_path_draw_structure(draw) : sim_path_draw_listing(draw)))
         return false;
     if (draw->path.size == 1)
         draw->path.size = 0;
@@ -299,7 +307,7 @@ static bool draw_probe(struct path_draw *draw)
     return true;
 }
 
-static bool draw_control(struct path_draw *draw)
+static bool sim_path_draw_control(struct path_draw *draw)
 {
     static const char *const names[] = {"errors",   "ledger.jsonl", "log",
                                         "map.json", "metrics",      "mount.json",
@@ -309,23 +317,24 @@ static bool draw_control(struct path_draw *draw)
     return true;
 }
 
-static bool draw_once(struct path_draw *draw, enum sim_path_kind kind)
+static bool sim_path_draw_once(struct path_draw *draw, enum sim_path_kind kind)
 {
     switch (kind) {
     case SIM_PATH_ITEM:
-        return draw_item(draw);
+        return sim_path_draw_item(draw);
     case SIM_PATH_LISTING:
-        return draw_listing(draw);
+        return sim_path_draw_listing(draw);
     case SIM_PATH_COMPANION:
-        return draw_companion(draw);
+        return sim_path_draw_companion(draw);
     case SIM_PATH_ABSENT:
-        return chance(draw, 700) ? draw_neighbour(draw) : draw_absent(draw);
+        return sim_path_chance(draw, 700) ? sim_path_draw_neighbour(draw)
+                                          : sim_path_draw_absent(draw);
     case SIM_PATH_PROBE:
-        return draw_probe(draw);
+        return sim_path_draw_probe(draw);
     case SIM_PATH_CONTROL:
-        return draw_control(draw);
+        return sim_path_draw_control(draw);
     default:
-        return draw_structure(draw);
+        return sim_path_draw_structure(draw);
     }
 }
 
@@ -333,7 +342,7 @@ enum sim_path_kind sim_paths_draw(struct sim_dice *dice, enum sim_path_kind kind
 {
     for (unsigned attempt = 0; attempt < PATH_ATTEMPTS; attempt++) {
         struct path_draw draw = {.dice = dice, .model = sim_model_now()};
-        bool is_drawn = draw_once(&draw, kind) && draw.path.size < PATH_ROOM - 1;
+        bool is_drawn = sim_path_draw_once(&draw, kind) && draw.path.size < PATH_ROOM - 1;
         if (is_drawn)
             memcpy(out, draw.path.bytes, draw.path.size + 1);
         sim_text_free(&draw.path);

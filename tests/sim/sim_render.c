@@ -17,7 +17,7 @@ struct sim_style {
     unsigned depth;
 };
 
-static void render_string(struct sim_text *out, struct sim_slice text)
+static void sim_render_string(struct sim_text *out, struct sim_slice text)
 {
     static const char shorts[] = "\bb\ff\nn\rr\tt\"\"\\\\";
     size_t from = 0;
@@ -41,7 +41,7 @@ static void render_string(struct sim_text *out, struct sim_slice text)
     sim_text_add(out, "\"", 1);
 }
 
-static void render_break(struct sim_text *out, const struct sim_style *style)
+static void sim_render_break(struct sim_text *out, const struct sim_style *style)
 {
     if (style->is_compact)
         return;
@@ -50,13 +50,13 @@ static void render_break(struct sim_text *out, const struct sim_style *style)
         sim_text_add(out, "  ", 2);
 }
 
-static int compare_names(const void *a, const void *b)
+static int sim_render_compare_names(const void *a, const void *b)
 {
     const struct sim_attribute *const *x = a, *const *y = b;
     return strcmp((*x)->name, (*y)->name);
 }
 
-static int compare_members(const void *a, const void *b)
+static int sim_render_compare_members(const void *a, const void *b)
 {
     const struct sim_attribute *const *x = a, *const *y = b;
     return sim_value_compare(&(*x)->value, &(*y)->value);
@@ -64,53 +64,53 @@ static int compare_members(const void *a, const void *b)
 
 /* The members in the order of the documents: maps by name, sets by bytes or by value, lists as they
  * are. To be freed. */
-static const struct sim_attribute **render_order(const struct sim_value *value)
+static const struct sim_attribute **sim_render_order(const struct sim_value *value)
 {
     const struct sim_attribute **members = sim_alloc((value->member_count + 1) * sizeof(*members));
     for (size_t i = 0; i < value->member_count; i++)
         members[i] = &value->members[i];
     if (value->type == SIM_M)
-        qsort(members, value->member_count, sizeof(*members), compare_names);
+        qsort(members, value->member_count, sizeof(*members), sim_render_compare_names);
     else if (value->type != SIM_L)
-        qsort(members, value->member_count, sizeof(*members), compare_members);
+        qsort(members, value->member_count, sizeof(*members), sim_render_compare_members);
     return members;
 }
 
-static void render_value(struct sim_text *out, const struct sim_value *value,
-                         struct sim_style style);
+static void sim_render_value(struct sim_text *out, const struct sim_value *value,
+                             struct sim_style style);
 
-static void render_members(struct sim_text *out, const struct sim_value *value,
-                           struct sim_style style)
+static void sim_render_members(struct sim_text *out, const struct sim_value *value,
+                               struct sim_style style)
 {
     bool is_map = value->type == SIM_M;
     if (!value->member_count) {
         sim_text_puts(out, is_map ? "{}" : "[]");
         return;
     }
-    const struct sim_attribute **members = render_order(value);
+    const struct sim_attribute **members = sim_render_order(value);
     struct sim_style inner = {style.is_compact, style.depth + 1};
     sim_text_puts(out, is_map ? "{" : "[");
     for (size_t i = 0; i < value->member_count; i++) {
         if (i)
             sim_text_puts(out, ",");
-        render_break(out, &inner);
+        sim_render_break(out, &inner);
         if (is_map) {
-            render_string(out, sim_slice_of(members[i]->name));
+            sim_render_string(out, sim_slice_of(members[i]->name));
             sim_text_puts(out, style.is_compact ? ":" : ": ");
         }
-        render_value(out, &members[i]->value, inner);
+        sim_render_value(out, &members[i]->value, inner);
     }
-    render_break(out, &style);
+    sim_render_break(out, &style);
     sim_text_puts(out, is_map ? "}" : "]");
     sim_free(members);
 }
 
-static void render_value(struct sim_text *out, const struct sim_value *value,
-                         struct sim_style style)
+static void sim_render_value(struct sim_text *out, const struct sim_value *value,
+                             struct sim_style style)
 {
     switch (value->type) {
     case SIM_S:
-        render_string(out, (struct sim_slice){value->bytes, value->size});
+        sim_render_string(out, (struct sim_slice){value->bytes, value->size});
         break;
     case SIM_N:
     case SIM_BOOL:
@@ -125,7 +125,7 @@ static void render_value(struct sim_text *out, const struct sim_value *value,
         sim_text_puts(out, "\"");
         break;
     default:
-        render_members(out, value, style);
+        sim_render_members(out, value, style);
     }
 }
 
@@ -137,12 +137,12 @@ bool sim_is_secret(const struct sim_model_table *table, struct sim_slice attribu
     return false;
 }
 
-static bool render_is_secret(const struct sim_model_table *table, const char *attribute)
+static bool sim_render_is_secret(const struct sim_model_table *table, const char *attribute)
 {
     return !sim_life_options()->show_secrets && sim_is_secret(table, sim_slice_of(attribute));
 }
 
-static bool key_has(const struct sim_key_schema *key, const char *attribute)
+static bool sim_render_key_has(const struct sim_key_schema *key, const char *attribute)
 {
     for (unsigned i = 0; i < key->hash_count + key->range_count; i++)
         if (strcmp(key->names[i], attribute) == 0)
@@ -152,14 +152,14 @@ static bool key_has(const struct sim_key_schema *key, const char *attribute)
 
 /* Whether a file of PATTERN shows ATTRIBUTE: all, unless it shows what an index holds
  * (docs/map.md, "Hydrate"). */
-static bool render_shows(const struct sim_model_table *table, const struct sim_pattern *pattern,
-                         const char *attribute)
+static bool sim_render_shows(const struct sim_model_table *table, const struct sim_pattern *pattern,
+                             const char *attribute)
 {
     if (!pattern || pattern->index < 0 || pattern->reads_again)
         return true;
     const struct sim_index *index = &table->table->indexes[pattern->index];
-    if (index->projection == SIM_PROJECT_ALL || key_has(&table->table->key, attribute) ||
-        key_has(&index->key, attribute))
+    if (index->projection == SIM_PROJECT_ALL || sim_render_key_has(&table->table->key, attribute) ||
+        sim_render_key_has(&index->key, attribute))
         return true;
     for (unsigned i = 0; i < index->included_count; i++)
         if (strcmp(index->included[i], attribute) == 0)
@@ -167,25 +167,25 @@ static bool render_shows(const struct sim_model_table *table, const struct sim_p
     return false;
 }
 
-static void render_attribute(struct sim_text *out, const struct sim_model_table *table,
-                             const struct sim_attribute *attribute, struct sim_style style,
-                             bool *is_first)
+static void sim_render_member(struct sim_text *out, const struct sim_model_table *table,
+                              const struct sim_attribute *attribute, struct sim_style style,
+                              bool *is_first)
 {
     struct sim_style inner = {style.is_compact, 1};
     if (!*is_first)
         sim_text_puts(out, ",");
     *is_first = false;
-    render_break(out, &inner);
-    render_string(out, sim_slice_of(attribute->name));
+    sim_render_break(out, &inner);
+    sim_render_string(out, sim_slice_of(attribute->name));
     sim_text_puts(out, style.is_compact ? ":" : ": ");
-    if (render_is_secret(table, attribute->name))
+    if (sim_render_is_secret(table, attribute->name))
         sim_text_puts(out, "\"" SIM_MASK "\"");
     else
-        render_value(out, &attribute->value, inner);
+        sim_render_value(out, &attribute->value, inner);
 }
 
-static const struct sim_attribute *find_attribute(const struct sim_version *version,
-                                                  struct sim_slice name)
+static const struct sim_attribute *sim_render_find_attribute(const struct sim_version *version,
+                                                             struct sim_slice name)
 {
     for (size_t i = 0; i < version->attribute_count; i++)
         if (sim_slice_equal(sim_slice_of(version->attributes[i].name), name))
@@ -194,35 +194,37 @@ static const struct sim_attribute *find_attribute(const struct sim_version *vers
 }
 
 /* Key attributes first, then all others by name in byte order. */
-static void render_object(struct sim_text *out, const struct sim_model_table *table,
-                          const struct sim_pattern *pattern, const struct sim_version *version,
-                          struct sim_style style)
+static void sim_render_object(struct sim_text *out, const struct sim_model_table *table,
+                              const struct sim_pattern *pattern, const struct sim_version *version,
+                              struct sim_style style)
 {
     const struct sim_key_schema *key = &table->table->key;
     bool is_first = true;
     sim_text_puts(out, "{");
     for (unsigned i = 0; i < key->hash_count + key->range_count; i++) {
-        const struct sim_attribute *found = find_attribute(version, sim_slice_of(key->names[i]));
+        const struct sim_attribute *found =
+            sim_render_find_attribute(version, sim_slice_of(key->names[i]));
         if (found)
-            render_attribute(out, table, found, style, &is_first);
+            sim_render_member(out, table, found, style, &is_first);
     }
     for (size_t i = 0; i < version->attribute_count; i++) {
         const struct sim_attribute *each = &version->attributes[i];
-        if (!key_has(key, each->name) && render_shows(table, pattern, each->name))
-            render_attribute(out, table, each, style, &is_first);
+        if (!sim_render_key_has(key, each->name) && sim_render_shows(table, pattern, each->name))
+            sim_render_member(out, table, each, style, &is_first);
     }
-    render_break(out, &(struct sim_style){style.is_compact, 0});
+    sim_render_break(out, &(struct sim_style){style.is_compact, 0});
     sim_text_puts(out, "}\n");
 }
 
-static void render_bare(struct sim_text *out, const struct sim_value *value)
+static void sim_render_bare(struct sim_text *out, const struct sim_value *value)
 {
     if (value->type == SIM_S)
         sim_text_add(out, value->bytes, value->size);
     else if (value->type == SIM_B)
         sim_text_base64(out, value->bytes, value->size);
     else
-        render_value(out, value, (struct sim_style){.is_compact = sim_life_options()->is_compact});
+        sim_render_value(out, value,
+                         (struct sim_style){.is_compact = sim_life_options()->is_compact});
     sim_text_puts(out, "\n");
 }
 
@@ -232,34 +234,34 @@ bool sim_render_item(struct sim_text *out, const struct sim_model_table *table,
     if (pattern && pattern->attribute) {
         const struct sim_value *value = sim_version_get(version, pattern->attribute);
         if (value)
-            render_bare(out, value);
+            sim_render_bare(out, value);
         return value != NULL;
     }
-    render_object(out, table, pattern, version,
-                  (struct sim_style){.is_compact = sim_life_options()->is_compact});
+    sim_render_object(out, table, pattern, version,
+                      (struct sim_style){.is_compact = sim_life_options()->is_compact});
     return true;
 }
 
 void sim_render_line(struct sim_text *out, const struct sim_model_table *table,
                      const struct sim_pattern *pattern, const struct sim_version *version)
 {
-    render_object(out, table, pattern, version, (struct sim_style){.is_compact = true});
+    sim_render_object(out, table, pattern, version, (struct sim_style){.is_compact = true});
 }
 
 bool sim_render_attribute(struct sim_text *out, const struct sim_model_table *table,
                           const struct sim_version *version, struct sim_slice attribute)
 {
-    const struct sim_attribute *found = find_attribute(version, attribute);
+    const struct sim_attribute *found = sim_render_find_attribute(version, attribute);
     if (!found)
         return false;
-    if (render_is_secret(table, found->name))
+    if (sim_render_is_secret(table, found->name))
         sim_text_puts(out, SIM_MASK "\n");
     else
-        render_bare(out, &found->value);
+        sim_render_bare(out, &found->value);
     return true;
 }
 
-static void render_typed_value(struct sim_text *out, const struct sim_value *value)
+static void sim_render_typed_value(struct sim_text *out, const struct sim_value *value)
 {
     static const char *const names[] = {"S", "N", "B", "BOOL", "NULL", "M", "L", "SS", "NS", "BS"};
     sim_text_printf(out, "{\"%s\":", names[value->type]);
@@ -268,23 +270,23 @@ static void render_typed_value(struct sim_text *out, const struct sim_value *val
     } else if (value->type == SIM_NULL) {
         sim_text_puts(out, "true");
     } else if (!value->members && value->type < SIM_M) {
-        render_value(out, value, (struct sim_style){.is_compact = true});
+        sim_render_value(out, value, (struct sim_style){.is_compact = true});
     } else {
-        const struct sim_attribute **members = render_order(value);
+        const struct sim_attribute **members = sim_render_order(value);
         sim_text_puts(out, value->type == SIM_M ? "{" : "[");
         for (size_t i = 0; i < value->member_count; i++) {
             if (i)
                 sim_text_puts(out, ",");
             if (value->type == SIM_M) {
-                render_string(out, sim_slice_of(members[i]->name));
+                sim_render_string(out, sim_slice_of(members[i]->name));
                 sim_text_puts(out, ":");
             }
             if (value->type == SIM_M || value->type == SIM_L)
-                render_typed_value(out, &members[i]->value);
+                sim_render_typed_value(out, &members[i]->value);
             else if (value->type == SIM_NS)
                 sim_text_printf(out, "\"%s\"", members[i]->value.bytes);
             else
-                render_value(out, &members[i]->value, (struct sim_style){.is_compact = true});
+                sim_render_value(out, &members[i]->value, (struct sim_style){.is_compact = true});
         }
         sim_text_puts(out, value->type == SIM_M ? "}" : "]");
         sim_free(members);
@@ -299,17 +301,17 @@ void sim_render_typed(struct sim_text *out, const struct sim_model_table *table,
     sim_text_puts(out, "{");
     for (size_t i = 0; i < version->attribute_count; i++) {
         const struct sim_attribute *each = &version->attributes[i];
-        if (!render_shows(table, pattern, each->name))
+        if (!sim_render_shows(table, pattern, each->name))
             continue;
         if (!is_first)
             sim_text_puts(out, ",");
         is_first = false;
-        render_string(out, sim_slice_of(each->name));
+        sim_render_string(out, sim_slice_of(each->name));
         sim_text_puts(out, ":");
-        if (render_is_secret(table, each->name))
+        if (sim_render_is_secret(table, each->name))
             sim_text_puts(out, "{\"S\":\"" SIM_MASK "\"}");
         else
-            render_typed_value(out, &each->value);
+            sim_render_typed_value(out, &each->value);
     }
     sim_text_puts(out, "}\n");
 }
@@ -319,7 +321,7 @@ void sim_render_typed(struct sim_text *out, const struct sim_model_table *table,
 int64_t sim_render_date(const struct sim_model_table *table, const struct sim_pattern *pattern,
                         const struct sim_version *version)
 {
-    if (table->mtime && !render_shows(table, pattern, table->mtime))
+    if (table->mtime && !sim_render_shows(table, pattern, table->mtime))
         return INT64_MAX;
     const struct sim_value *value = table->mtime ? sim_version_get(version, table->mtime) : NULL;
     if (!value)

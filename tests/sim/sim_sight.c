@@ -6,19 +6,19 @@
 #include "tests/sim/sim_life.h"
 #include "tests/sim/sim_world.h"
 
-static const struct sim_key_schema *key_of(const struct sim_node *node)
+static const struct sim_key_schema *sim_sight_key_of(const struct sim_node *node)
 {
     const struct sim_table *table = node->table->table;
     return node->pattern->index < 0 ? &table->key : &table->indexes[node->pattern->index].key;
 }
 
 /* Until when a read may return a version that was replaced at UNTIL_MS. */
-static int64_t last_seen(int64_t until_ms, int64_t lag_ms)
+static int64_t sim_sight_last_seen(int64_t until_ms, int64_t lag_ms)
 {
     return until_ms == INT64_MAX ? INT64_MAX : until_ms + lag_ms;
 }
 
-static void judge_view(struct sim_view *view, const struct sim_node *node)
+static void sim_sight_judge_view(struct sim_view *view, const struct sim_node *node)
 {
     struct sim_bindings base = node->path, ignored;
     bool is_entry = node->kind == SIM_NODE_ENTRY;
@@ -53,11 +53,11 @@ void sim_sight_look(struct sim_sight *out, const struct sim_node *node, const st
     const struct sim_version *version = item->newest, *oldest = NULL;
     for (; version; version = version->older) {
         bool in_table = version->from_ms <= span.until_ms &&
-                        last_seen(version->until_ms, table->most_lag_ms) >= span.from_ms;
+                        sim_sight_last_seen(version->until_ms, table->most_lag_ms) >= span.from_ms;
         /* The index shows a version from its own time on, and no longer than its lag after the end.
          */
         bool in_index = number >= 0 && version->index_ms[number] <= span.until_ms &&
-                        last_seen(version->until_ms, index_lag) >= span.from_ms;
+                        sim_sight_last_seen(version->until_ms, index_lag) >= span.from_ms;
         if (sim_life_is_frozen() && number >= 0)
             in_index = in_table; /* a snapshot's indexes have no lag */
         oldest = version;
@@ -70,18 +70,19 @@ void sim_sight_look(struct sim_sight *out, const struct sim_node *node, const st
             view->version = version;
             view->in_table = in_table;
             view->in_index = in_index;
-            judge_view(view, node);
-        } else if (last_seen(version->until_ms, most_lag) < span.from_ms) {
+            sim_sight_judge_view(view, node);
+        } else if (sim_sight_last_seen(version->until_ms, most_lag) < span.from_ms) {
             break;
         }
     }
-    out->table_may_lack = !oldest || last_seen(oldest->from_ms, table->most_lag_ms) >= span.from_ms;
+    out->table_may_lack =
+        !oldest || sim_sight_last_seen(oldest->from_ms, table->most_lag_ms) >= span.from_ms;
     out->index_may_lack =
-        number >= 0 && (!oldest || last_seen(oldest->from_ms, index_lag) >= span.from_ms);
+        number >= 0 && (!oldest || sim_sight_last_seen(oldest->from_ms, index_lag) >= span.from_ms);
 }
 
 /* Whether some (all: ALL) views of the table or of the index count. */
-static bool some_admit(const struct sim_sight *sight, bool of_index, bool base)
+static bool sim_sight_some_admit(const struct sim_sight *sight, bool of_index, bool base)
 {
     for (unsigned i = 0; i < sight->count; i++) {
         const struct sim_view *view = &sight->views[i];
@@ -92,7 +93,7 @@ static bool some_admit(const struct sim_sight *sight, bool of_index, bool base)
     return sight->has_more;
 }
 
-static bool some_refuse(const struct sim_sight *sight, bool of_index, bool base)
+static bool sim_sight_some_refuse(const struct sim_sight *sight, bool of_index, bool base)
 {
     for (unsigned i = 0; i < sight->count; i++) {
         const struct sim_view *view = &sight->views[i];
@@ -109,13 +110,13 @@ bool sim_sight_may_be(const struct sim_sight *sight, const struct sim_node *node
 {
     const struct sim_pattern *pattern = node->pattern;
     if (pattern->index < 0)
-        return some_admit(sight, false, false);
+        return sim_sight_some_admit(sight, false, false);
     if (node->kind == SIM_NODE_ITEM)
-        return some_admit(sight, true, false) &&
-               (!pattern->reads_again || some_admit(sight, false, false));
-    return some_admit(sight, false, false) ||
-           (some_admit(sight, true, false) &&
-            (!pattern->reads_again || some_admit(sight, false, true)));
+        return sim_sight_some_admit(sight, true, false) &&
+               (!pattern->reads_again || sim_sight_some_admit(sight, false, false));
+    return sim_sight_some_admit(sight, false, false) ||
+           (sim_sight_some_admit(sight, true, false) &&
+            (!pattern->reads_again || sim_sight_some_admit(sight, false, true)));
 }
 
 bool sim_sight_may_lack(const struct sim_sight *sight, const struct sim_node *node)
@@ -124,10 +125,10 @@ bool sim_sight_may_lack(const struct sim_sight *sight, const struct sim_node *no
     if (!sim_sight_may_be(sight, node))
         return true;
     if (pattern->index < 0)
-        return some_refuse(sight, false, false);
+        return sim_sight_some_refuse(sight, false, false);
     if (node->kind == SIM_NODE_ENTRY && pattern->reads_again)
-        return some_refuse(sight, false, false);
-    return some_refuse(sight, false, false) || some_refuse(sight, true, false);
+        return sim_sight_some_refuse(sight, false, false);
+    return sim_sight_some_refuse(sight, false, false) || sim_sight_some_refuse(sight, true, false);
 }
 
 bool sim_sight_may_refuse(const struct sim_sight *sight)
@@ -142,22 +143,22 @@ bool sim_sight_may_refuse(const struct sim_sight *sight)
 
 bool sim_sight_may_be_picked(const struct sim_sight *sight)
 {
-    return some_admit(sight, true, false);
+    return sim_sight_some_admit(sight, true, false);
 }
 
 bool sim_sight_may_be_listed(const struct sim_sight *sight, const struct sim_node *node)
 {
     const struct sim_pattern *pattern = node->pattern;
     if (pattern->index < 0)
-        return some_admit(sight, false, true);
-    return some_admit(sight, true, true) &&
-           (!pattern->reads_again || some_admit(sight, false, true));
+        return sim_sight_some_admit(sight, false, true);
+    return sim_sight_some_admit(sight, true, true) &&
+           (!pattern->reads_again || sim_sight_some_admit(sight, false, true));
 }
 
 /* In an index an item that moves "from ahead of the query to behind it is in no page" (ADR 66).
  * Where each read of the index is as late as the one before it, an item that moves ahead is in a
  * page. */
-static bool moves(const struct sim_sight *sight, const struct sim_node *node)
+static bool sim_sight_moves(const struct sim_sight *sight, const struct sim_node *node)
 {
     const struct sim_version *first = NULL;
     const struct sim_table *table = node->table->table;
@@ -182,9 +183,9 @@ bool sim_sight_must_be_listed(const struct sim_sight *sight, const struct sim_no
     if (!sim_sight_may_be_listed(sight, node))
         return false;
     if (pattern->index < 0)
-        return !some_refuse(sight, false, true);
-    return !some_refuse(sight, true, true) && !moves(sight, node) &&
-           (!pattern->reads_again || !some_refuse(sight, false, true));
+        return !sim_sight_some_refuse(sight, false, true);
+    return !sim_sight_some_refuse(sight, true, true) && !sim_sight_moves(sight, node) &&
+           (!pattern->reads_again || !sim_sight_some_refuse(sight, false, true));
 }
 
 bool sim_view_is_shown(const struct sim_view *view, const struct sim_node *node)
@@ -206,7 +207,7 @@ bool sim_view_is_listed(const struct sim_view *view, const struct sim_node *node
 int sim_node_compare(const struct sim_node *node, const struct sim_version *a,
                      const struct sim_version *b)
 {
-    const struct sim_key_schema *key = key_of(node);
+    const struct sim_key_schema *key = sim_sight_key_of(node);
     int order = 0;
     for (unsigned i = key->hash_count; order == 0 && i < key->hash_count + key->range_count; i++)
         order =
@@ -215,9 +216,10 @@ int sim_node_compare(const struct sim_node *node, const struct sim_version *a,
 }
 
 /* The key attributes FROM to UNTIL of KEY as the path determines them. False: it does not. */
-static bool expand_key(const struct sim_node *node, const struct sim_bindings *path,
-                       const struct sim_model_kind *kind, const struct sim_key_schema *key,
-                       unsigned count, struct sim_value *out, struct sim_text *texts)
+static bool sim_sight_expand_key(const struct sim_node *node, const struct sim_bindings *path,
+                                 const struct sim_model_kind *kind,
+                                 const struct sim_key_schema *key, unsigned count,
+                                 struct sim_value *out, struct sim_text *texts)
 {
     for (unsigned i = 0; i < count; i++) {
         const struct sim_key_format *format = sim_kind_format(kind, key->names[i]);
@@ -231,21 +233,21 @@ static bool expand_key(const struct sim_node *node, const struct sim_bindings *p
     return true;
 }
 
-static void free_texts(struct sim_text *texts)
+static void sim_sight_free_texts(struct sim_text *texts)
 {
     for (unsigned i = 0; i < 2 * SIM_MOST_KEYS; i++)
         sim_text_free(&texts[i]);
 }
 
-static bool find_by_key(const struct sim_node *node, const struct sim_model_kind *kind,
-                        struct sim_items *out)
+static bool sim_sight_find_by_key(const struct sim_node *node, const struct sim_model_kind *kind,
+                                  struct sim_items *out)
 {
     const struct sim_key_schema *key = &node->table->table->key;
     unsigned count = key->hash_count + key->range_count;
     struct sim_value values[2 * SIM_MOST_KEYS];
     struct sim_text texts[2 * SIM_MOST_KEYS] = {0};
     struct sim_attribute like[2 * SIM_MOST_KEYS];
-    bool is_known = expand_key(node, &node->path, kind, key, count, values, texts);
+    bool is_known = sim_sight_expand_key(node, &node->path, kind, key, count, values, texts);
     for (unsigned i = 0; is_known && i < count; i++)
         like[i] = (struct sim_attribute){.name = key->names[i], .value = values[i]};
     struct sim_item *found = is_known ? sim_history_find(node->table->table, like, count) : NULL;
@@ -253,12 +255,12 @@ static bool find_by_key(const struct sim_node *node, const struct sim_model_kind
         out->items = sim_alloc(sizeof(struct sim_item *));
         out->items[out->count++] = found;
     }
-    free_texts(texts);
+    sim_sight_free_texts(texts);
     return is_known;
 }
 
 /* By a number, because addresses differ between builds. */
-static int compare_items(const void *a, const void *b)
+static int sim_sight_compare_items(const void *a, const void *b)
 {
     const struct sim_item *const *x = a, *const *y = b;
     uint64_t first = (*x)->newest->number, second = (*y)->newest->number;
@@ -266,14 +268,14 @@ static int compare_items(const void *a, const void *b)
 }
 
 /* An item that has moved has several places in its partition. */
-static void add_partition(struct sim_items *out, const struct sim_partition *partition)
+static void sim_sight_add_partition(struct sim_items *out, const struct sim_partition *partition)
 {
     if (!partition)
         return;
     out->items = sim_alloc((partition->place_count + 1) * sizeof(struct sim_item *));
     for (size_t i = 0; i < partition->place_count; i++)
         out->items[i] = partition->places[i]->item;
-    qsort(out->items, partition->place_count, sizeof(struct sim_item *), compare_items);
+    qsort(out->items, partition->place_count, sizeof(struct sim_item *), sim_sight_compare_items);
     for (size_t i = 0; i < partition->place_count; i++)
         if (i == 0 || out->items[i] != out->items[i - 1])
             out->items[out->count++] = out->items[i];
@@ -282,7 +284,7 @@ static void add_partition(struct sim_items *out, const struct sim_partition *par
 struct sim_items sim_node_items(const struct sim_node *node)
 {
     struct sim_items out = {0};
-    const struct sim_key_schema *key = key_of(node);
+    const struct sim_key_schema *key = sim_sight_key_of(node);
     const struct sim_order *order = sim_history_order(node->table->table, node->pattern->index);
     unsigned kinds = node->pattern->kinds & (node->kind == SIM_NODE_LISTING ? ~0u : node->kinds);
     unsigned first = 0;
@@ -291,17 +293,19 @@ struct sim_items sim_node_items(const struct sim_node *node)
     if (first == node->table->kind_count)
         return out;
     const struct sim_model_kind *kind = &node->table->kinds[first];
-    if (!(kinds & (kinds - 1)) && node->kind != SIM_NODE_LISTING && find_by_key(node, kind, &out))
+    if (!(kinds & (kinds - 1)) && node->kind != SIM_NODE_LISTING &&
+        sim_sight_find_by_key(node, kind, &out))
         return out;
     struct sim_value values[2 * SIM_MOST_KEYS];
     struct sim_text texts[2 * SIM_MOST_KEYS] = {0};
     const struct sim_value *hash[SIM_MOST_KEYS];
-    bool is_known = expand_key(node, &node->path, kind, key, key->hash_count, values, texts);
+    bool is_known =
+        sim_sight_expand_key(node, &node->path, kind, key, key->hash_count, values, texts);
     for (unsigned i = 0; is_known && i < key->hash_count; i++)
         hash[i] = &values[i];
     if (is_known)
-        add_partition(&out, sim_order_find(order, hash));
-    free_texts(texts);
+        sim_sight_add_partition(&out, sim_order_find(order, hash));
+    sim_sight_free_texts(texts);
     if (is_known)
         return out;
     size_t room = 0;
