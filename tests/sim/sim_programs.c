@@ -349,17 +349,28 @@ static void program_ls(struct sim_actor *actor, const char *path)
     sim_names_free(&names);
 }
 
+/* An entry has the type that the directory states. */
+static void program_stat_entry(struct sim_actor *actor, const char *path,
+                               const struct sim_entry *entry)
+{
+    struct stat stat;
+    if (!sim_program_stat(actor, path, &stat))
+        return;
+    if (entry->type != DT_UNKNOWN && entry->type != IFTODT(stat.st_mode))
+        sim_defect("type", "%s has the type %u in its directory, and the mode %o", path,
+                   entry->type, stat.st_mode);
+}
+
 static void program_ls_long(struct sim_actor *actor, const char *path)
 {
     struct sim_names names;
     char child[SIM_PATH_ROOM];
-    struct stat stat;
     program_list(actor, path, &names, PROGRAM_MOST_ENTRIES, sim_dice_chance(&actor->dice, 120));
     for (size_t i = 0; i < names.count && i < PROGRAM_MOST_CALLS; i++) {
         if (sim_actor_is_killed(actor))
             break;
         if (program_join(child, path, names.entries[i].name))
-            sim_program_stat(actor, child, &stat);
+            program_stat_entry(actor, child, &names.entries[i]);
     }
     sim_names_free(&names);
 }
@@ -372,7 +383,6 @@ static void program_walk(struct sim_actor *actor, const char *path, unsigned dep
     char *child = sim_alloc(SIM_PATH_ROOM);
     sim_program_list(actor, path, &names, PROGRAM_MOST_ENTRIES);
     for (size_t i = 0; i<names.count && * budget> 0; i++) {
-        struct stat stat;
         if (sim_actor_is_killed(actor))
             break;
         if (!program_join(child, path, names.entries[i].name))
@@ -383,7 +393,7 @@ static void program_walk(struct sim_actor *actor, const char *path, unsigned dep
         else if (names.entries[i].type == DT_REG && reads)
             sim_program_cat(actor, child);
         else if (sim_dice_chance(&actor->dice, 200))
-            sim_program_stat(actor, child, &stat);
+            program_stat_entry(actor, child, &names.entries[i]);
     }
     sim_free(child);
     sim_names_free(&names);
