@@ -23,7 +23,7 @@ from harness.rows import rows
 
 SEED = int(os.environ.get("DDBFS_ORACLE_SEED", 1))
 LONG = os.environ.get("DDBFS_LONG") == "1"
-CASES = int(os.environ.get("DDBFS_ORACLE_CASES", 300 if LONG else 100))
+CASES = int(os.environ.get("DDBFS_ORACLE_CASES", 300 if LONG else 40))
 MACHINES_REGION = "ap-south-1"
 PROGRAM = pathlib.Path(aws_cases.__file__).with_name("aws_answers.py")
 

@@ -203,12 +203,12 @@ def test_a_reader_beside_a_writer_reads_pairs(together, pair, boto):
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        found = [versions(together(*paths, **how).text) for _ in range(25)]
+        found = [versions(together(*paths, **how).text) for _ in range(10)]
     finally:
         stop.set()
         writer.join()
     assert all(a == b for a, b in found), found
-    assert len({a for a, _ in found}) > 5 and written, "the writer has changed them meanwhile"
+    assert len({a for a, _ in found}) > 2 and written, "the writer has changed them meanwhile"
 
 
 # Conflicts.

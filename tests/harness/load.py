@@ -1,9 +1,12 @@
 """Tables and items into a server, by boto3 and without a proxy; the sample data among them."""
 
+import base64
 import functools
+import http.client
 import json
 import os
 import subprocess
+import threading
 import time
 
 import boto3
@@ -13,6 +16,13 @@ from . import packages, places
 
 REGION = "us-east-1"
 BATCH = 25
+SIGNED = f"AWS4-HMAC-SHA256 Credential=oracle/20261120/{REGION}/dynamodb/aws4_request, SignedHeaders=host, Signature=0"
+WRITE = {
+    "Content-Type": "application/x-amz-json-1.0",
+    "X-Amz-Target": "DynamoDB_20120810.BatchWriteItem",
+    "X-Amz-Date": "20261120T000000Z",
+    "Authorization": SIGNED,
+}
 
 
 @functools.cache
@@ -78,10 +88,34 @@ def create_table(dynamo, description, name=None):
     return name
 
 
+@functools.cache
+def connection(url, thread):
+    """A connection of THREAD's own, which stays."""
+    return http.client.HTTPConnection(url.rpartition("/")[2], timeout=60)
+
+
+def text_of_bytes(value):
+    return base64.b64encode(value).decode("ascii") if isinstance(value, (bytes, bytearray)) else list(value)
+
+
+def write_batch(url, asked):
+    """The response to a BatchWriteItem, or None if it fails: boto3 needs five times as much time for a batch."""
+    link, body = connection(url, threading.get_ident()), json.dumps({"RequestItems": asked}, default=text_of_bytes)
+    try:
+        link.request("POST", "/", body, WRITE)
+        response = link.getresponse()
+        text = response.read()
+        return json.loads(text) if response.status == 200 else None
+    except (OSError, http.client.HTTPException):
+        link.close()
+        return None
+
+
 def put_batch(dynamo, table, batch):
     asked = {table: [{"PutRequest": {"Item": item}} for item in batch]}
     while asked:
-        asked = dynamo.batch_write_item(RequestItems=asked).get("UnprocessedItems")
+        done = write_batch(dynamo.meta.endpoint_url, asked)
+        asked = (done or dynamo.batch_write_item(RequestItems=asked)).get("UnprocessedItems")
 
 
 def put_all(dynamo, table, typed_items):

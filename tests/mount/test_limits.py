@@ -204,6 +204,7 @@ def test_many_who_read_large_records_at_once_go_beyond_by_one_at_the_most(mount,
     assert 19.5 < units(proxy) <= 20 + 50
 
 
+@pytest.mark.long
 def test_a_listing_goes_on_for_others_where_it_stopped(mount, proxy, partition):
     path, names = partition
     m = mount("--max-rcu-per-process", "400")
@@ -218,6 +219,7 @@ def test_a_listing_goes_on_for_others_where_it_stopped(mount, proxy, partition):
     assert "quota" not in rich.stderr
 
 
+@pytest.mark.long
 def test_two_who_read_one_directory_pay_each_for_himself(mount, proxy, partition):
     """The directory is open in both; the one is refused, and the other reads on in the same listing."""
     path, names = partition

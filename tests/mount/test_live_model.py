@@ -295,6 +295,7 @@ def empty_page(body):
     return {"Records": [], "NextShardIterator": body["ShardIterator"]}
 
 
+@pytest.mark.long
 def test_no_read_is_older_than_the_lag_behind_empty_pages(world, mount, the_map, proxy):
     """GetRecords returns empty pages although changes wait, at random four of five."""
     world.m = mount("--live", map_file=the_map)
