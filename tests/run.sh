@@ -27,7 +27,7 @@ TEST_NEEDS="python3-pytest python3-pytest-xdist python3-boto3 python3-jsonschema
     clang-format clang-tidy shellcheck
     fuse3 jq less mc nano perl rsync tmux util-linux valgrind vim:vim
     dbus-x11 gio:libglib2.0-bin imagemagick pcmanfm xdotool xvfb
-    fish mlr:miller watch:procps rg:ripgrep sqlite3 zsh"
+    fish mlr:miller watch:procps rg:ripgrep sqlite3 strace systemd-analyze:systemd zsh"
 
 # A second compiler's warnings, its check of pointers, and the fuzz targets on their seeds.
 SMOKE="-Dwerror=true -Dfuzz=true -Doptimization=0 -Ddebug=false"

@@ -53,17 +53,27 @@ def receive(link):
 
 
 def load():
-    """Imports the CLI, and makes it parse each service description once."""
-    from awscli import clidriver
-    from awscli.botocore import loaders
+    """Imports the CLI, and makes it read its own files once: they are the same for all calls."""
+    from awscli import clidriver  # which makes its own botocore the one to import
+    from botocore import hooks, loaders
 
-    loaders.JSONFileLoader.load_file = functools.lru_cache(maxsize=None)(loaders.JSONFileLoader.load_file)
-    loaders.JSONFileLoader.__hash__ = lambda self: 0
-    loaders.JSONFileLoader.__eq__ = lambda self, other: True
+    once = functools.lru_cache(maxsize=None)
+    loaders.JSONFileLoader.load_file = once(loaders.JSONFileLoader.load_file)
+    loaders.JSONFileLoader.exists = once(loaders.JSONFileLoader.exists)
+    loaders.Loader.list_available_services = once(loaders.Loader.list_available_services)
+    for each in (loaders.JSONFileLoader, loaders.Loader):
+        each.__hash__ = lambda self: 0
+        each.__eq__ = lambda self, other: True
+    hooks.accepts_kwargs = once(hooks.accepts_kwargs)
     os.environ.update(AWS_ACCESS_KEY_ID="x", AWS_SECRET_ACCESS_KEY="x", AWS_DEFAULT_REGION="us-east-1")
     session = clidriver.create_clidriver().session
     session.create_client("dynamodb")
     session.get_service_model("dynamodb")
+    session.get_paginator_model("dynamodb")
+    loader = session.get_component("data_loader")
+    for name in ("service-2", "paginators-1", "endpoint-rule-set-1"):
+        loader.list_available_services(name)
+        loader.list_available_services(type_name=name)
     return clidriver.main
 
 
