@@ -5,8 +5,6 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.wire
-
 BOX = "/any/things/box"
 COUNT = 250
 
@@ -14,8 +12,7 @@ COUNT = 250
 @pytest.fixture
 def box(things):
     """The paths of COUNT records, and what `ddbfs cat` has to print for all of them."""
-    for number in range(COUNT):
-        things.put(f"t-{number:03}", number={"N": str(number)})
+    things.put_many((f"t-{number:03}", {"number": {"N": str(number)}}) for number in range(COUNT))
     return [f"{BOX}/t-{number:03}" for number in range(COUNT)]
 
 
@@ -31,6 +28,7 @@ def numbers(text):
     return [json.loads(line)["number"] for line in text.splitlines()]
 
 
+@pytest.mark.wire
 def test_a_hundred_names_are_one_request(cat, cost, proxy, box):
     assert numbers(cat(*box[:100]).text) == list(range(100))
     assert len(proxy.requests[0].keys) == 100
@@ -55,6 +53,7 @@ def test_other_attributes_do_not_come_along(cat, cost, box):
     assert sorted(cost()) == ["BatchGetItem", "GetItem"]
 
 
+@pytest.mark.wire
 def test_those_that_are_not_there_are_missed_alone(cat, box, cost):
     told = cat(box[0], f"{BOX}/none", box[1], f"{BOX}/nope", box[2], expect=3)
     assert numbers(told.text) == [0, 1, 2]

@@ -137,8 +137,7 @@ def test_a_range_stays_the_range(complete, ls):
 
 def test_more_than_are_told_says_so(answer, complete, things):
     """What has been typed is among the words, so that they have no more than that in common."""
-    for number in range(120):
-        things.put(f"n{number:03d}")
+    things.put_many((f"n{number:03d}", {}) for number in range(120))
     words = complete("cat", "/any/things/box/n", env=things.env)
     assert words == [f"/any/things/box/n{number:03d}" for number in range(100)] + ["/any/things/box/n"]
     assert len(complete("cat", "/any/things/box/n1", env=things.env)) == 20
@@ -294,8 +293,7 @@ def test_a_shell_completes_behind_what_it_takes_for_an_end(typed, things):
 
 def test_a_shell_leaves_a_path_alone_that_may_not_be_the_only_one(typed, things):
     """The first hundred names go on alike, and others do not."""
-    for number in range(101):
-        things.put(f"name-{number:03d}")
+    things.put_many((f"name-{number:03d}", {}) for number in range(101))
     things.put("nap")
     typed.start(things.env)
     assert typed("ddbfs cat /any/things/box/n\tx") == ["cat", "/any/things/box/nx"]

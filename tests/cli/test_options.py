@@ -687,8 +687,7 @@ def top_is_shown_so_often(bench):
 @effect_of("--parallel")
 def parts_of_a_listing_are_read_at_the_same_time(bench):
     things = bench.fixture("things")
-    for number in range(60):
-        things.put(f"{number:02}")
+    things.put_many((f"{number:02}", {}) for number in range(60))
     bench.proxy.fault("page_size", op="Query", times=None, items=2)
     for how, divided in (("0", True), ("no", False)):
         bench.proxy.clear()

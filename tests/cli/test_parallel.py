@@ -50,8 +50,7 @@ def asked(ddbfs, proxy):
 
 @pytest.fixture
 def many(things):
-    for number in range(ITEMS):
-        things.put(f"{number:03}", even={"BOOL": number % 2 == 0})
+    things.put_many((f"{number:03}", {"even": {"BOOL": number % 2 == 0}}) for number in range(ITEMS))
     return things
 
 

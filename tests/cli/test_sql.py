@@ -113,8 +113,8 @@ def test_a_join_sends_the_requests_of_a_list_of_ids_together(sql, truth, cost):
 
 
 def test_a_thousand_keys_are_ten_requests(sql, things, proxy, cost):
-    for number in range(1000):
-        things.put(f"t-{number:04}", number={"N": str(number)}, other={"S": f"t-{(number * 7) % 1000:04}"})
+    others = [{"S": f"t-{(number * 7) % 1000:04}"} for number in range(1000)]
+    things.put_many((f"t-{number:04}", {"number": {"N": str(number)}, "other": other}) for number, other in enumerate(others))
     found = sql(
         """select count(*) n, sum(b.number) total from any.things a
            join any.things b on b.box = a.box and b.name = a.other where a.box = 'box'""",
@@ -151,8 +151,7 @@ def test_a_limit_reads_no_more_than_it_needs(sql, truth, proxy):
 
 
 def test_a_limit_of_a_join_stops_it(sql, things, proxy, cost):
-    for number in range(400):
-        things.put(f"t-{number:04}", other={"S": f"t-{number:04}"})
+    things.put_many((f"t-{number:04}", {"other": {"S": f"t-{number:04}"}}) for number in range(400))
     statement = """select a.name from any.things a join any.things b on b.box = a.box and b.name = a.other
                    where a.box = 'box' limit 5"""
     assert [row["name"] for row in sql(statement, env=things.env)] == [f"t-{number:04}" for number in range(5)]
@@ -337,8 +336,7 @@ def test_a_failed_read_is_the_failure_of_the_statement(ddbfs, proxy):
 
 
 def test_no_more_memory_than_the_limit(ddbfs, things):
-    for number in range(100):
-        things.put(f"t-{number:04}", text={"S": "x" * 100_000})
+    things.put_many((f"t-{number:04}", {"text": {"S": "x" * 100_000}}) for number in range(100))
     limited = lambda what: ddbfs(  # noqa: E731
         "--cache-size", "4M", "sql", "--json", f"select {what} n from any.things where box = 'box'", env=things.env, expect=None
     )

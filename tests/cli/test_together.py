@@ -154,8 +154,7 @@ def test_an_item_that_left_its_path_after_its_key_was_found_is_not_found(togethe
 
 @pytest.mark.wire(False)  # DynamoDB Local accepts ten
 def test_a_hundred_items_are_one_request_and_more_are_refused(together, things, cost):
-    for number in range(100):
-        things.put(f"t-{number:03}", version={"N": str(number)})
+    things.put_many((f"t-{number:03}", {"version": {"N": str(number)}}) for number in range(100))
     paths = [f"{BOX}/t-{number:03}" for number in range(100)]
     assert versions(together(*paths, env=things.env).text) == list(range(100))
     assert cost() == ["TransactGetItems"]
