@@ -10,6 +10,7 @@
 #include "tests/sim/sim_actors.h"
 #include "tests/sim/sim_causes.h"
 #include "tests/sim/sim_fiber.h"
+#include "tests/sim/sim_model.h"
 #include "tests/sim/sim_service.h"
 #include "tests/sim/sim_text.h"
 #include "tests/sim/sim_world.h"
@@ -391,6 +392,36 @@ static void end_check_failures(struct sim_actor *actor, const struct sim_json *s
     sim_free(errors);
 }
 
+static size_t end_count_lines(const char *text)
+{
+    size_t count = 0;
+    for (; (text = strchr(text, '\n')); text++)
+        count++;
+    return count;
+}
+
+/* The files of /.ddbfs have the documented numbers of lines, and the map in use. */
+static void end_check_files(struct sim_actor *actor)
+{
+    static const struct {
+        const char *name;
+        size_t most;
+    } files[] = {{"errors", 200}, {"log", 200}, {"ledger.jsonl", 1000}, {"recent", 256}};
+    const char *map = sim_model_now()->text;
+    size_t size;
+    char *text;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        text = end_read(actor, files[i].name, &size);
+        if (text && end_count_lines(text) > files[i].most)
+            sim_defect("control", "%s has %zu lines", files[i].name, end_count_lines(text));
+        sim_free(text);
+    }
+    text = end_read(actor, "map.json", &size);
+    if (text && strcmp(text, map ? map : "") != 0)
+        sim_defect("control", "map.json is not the map in use");
+    sim_free(text);
+}
+
 static void end_check_books(struct sim_actor *actor, bool was_silent)
 {
     size_t size;
@@ -410,6 +441,7 @@ static void end_check_books(struct sim_actor *actor, bool was_silent)
     if (metrics)
         end_check_metrics_books(metrics, &stats);
     end_check_failures(actor, &stats);
+    end_check_files(actor);
     end_check_ledger(actor, &stats);
     end_check_ledger_file(&stats);
     sim_free(metrics);
