@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "tests/sim/sim_life.h"
 #include "tests/sim/sim_streams.h"
 #include "tests/sim/sim_tables.h"
 #include "tests/sim/sim_vectors.h"
@@ -75,6 +76,11 @@ bool sim_vectors_draw(struct sim_dice *dice, const struct sim_table *table,
     (void)table;
     (void)out;
     return false;
+}
+const struct sim_life_options *sim_life_options(void)
+{
+    static const struct sim_life_options none = {.cache_bytes = 256 << 20, .suffix = ""};
+    return &none;
 }
 const char *sim_streams_view(const struct sim_table *table)
 {
