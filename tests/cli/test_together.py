@@ -229,7 +229,7 @@ def test_a_conflict_without_end_names_the_path(together, pair, proxy):
     assert not told.stdout and len(proxy.requests) > 2
     assert told.stderr.startswith(f"ddbfs: {paths[1]}: is in conflict: another request writes this item")
     assert "(TransactionConflict)" in told.stderr and f"({len(proxy.requests)} requests in all)" in told.stderr
-    told = together(*paths, options=["--timeout", "0.2", "--json"], **how, expect=1)
+    told = together(*paths, options=["--timeout", "0.5", "--json"], **how, expect=1)
     error = json.loads(told.stderr)
     assert (error["path"], error["kind"], error["errno"]) == (paths[1], "throttled", "EAGAIN")
     assert (error["code"], error["table"]) == ("TransactionConflict", "any-Things")
