@@ -1325,6 +1325,9 @@ static bool sim_oracle_is_documented(const char *path, const struct sim_node *no
                (options->allow_other && !options->show_secrets &&
                 (strstr(path, "/tables") || (is_item && node->pattern->attribute)));
     case ESTALE: {
+        /* Without memory the bytes are not kept. */
+        if (node->kind == SIM_NODE_CONTROL)
+            return sim_causes_any(from_ms - ORACLE_HOLD_MS, until_ms);
         /* The bytes were dropped, and the item has changed since. */
         if (!is_item)
             return node->companion != SIM_COMPANION_NONE || node->kind == SIM_NODE_UNKNOWN;
