@@ -1328,7 +1328,10 @@ static bool sim_oracle_is_documented(const char *path, const struct sim_node *no
         /* Without memory the bytes are not kept. */
         if (node->kind == SIM_NODE_CONTROL)
             return sim_causes_any(from_ms - ORACLE_HOLD_MS, until_ms);
-        /* The bytes were dropped, and the item has changed since. */
+        /* The bytes were dropped, and the item has changed, or left the map, since. */
+        const struct sim_model *before = sim_model_now()->older;
+        if (before && before->until_ms >= from_ms - ORACLE_HOLD_MS)
+            return true;
         if (!is_item)
             return node->companion != SIM_COMPANION_NONE || node->kind == SIM_NODE_UNKNOWN;
         struct sim_span span =
