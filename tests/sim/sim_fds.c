@@ -295,9 +295,9 @@ void sim_signal_program(int number)
 /* Calls of the program. */
 
 int sim_fd_epoll_create1(int flags) SIM_WRAP(epoll_create1);
-int sim_fd_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
+int sim_fd_epoll_ctl(int number, int operation, int fd, struct epoll_event *event)
     SIM_WRAP(epoll_ctl);
-int sim_fd_epoll_wait(int epoll, struct epoll_event *events, int most, int timeout_ms)
+int sim_fd_epoll_wait(int number, struct epoll_event *events, int most, int timeout_ms)
     SIM_WRAP(epoll_wait);
 int sim_fd_eventfd(unsigned count, int flags) SIM_WRAP(eventfd);
 int sim_fd_eventfd_read(int fd, eventfd_t *count) SIM_WRAP(eventfd_read);

@@ -367,7 +367,7 @@ static unsigned sim_main_draw_actions(void)
     struct sim_dice dice = sim_dice_for("length", 0);
     uint32_t kind = sim_dice_below(&dice, 30);
     return kind == 0  ? SIM_MANY_ACTIONS
-           : kind < 5 ? (unsigned)sim_dice_between(&dice, 1, 4 * SIM_FEW_ACTIONS)
+           : kind < 5 ? (unsigned)sim_dice_between(&dice, 1, INT64_C(4) * SIM_FEW_ACTIONS)
                       : SIM_FEW_ACTIONS;
 }
 

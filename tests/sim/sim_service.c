@@ -189,16 +189,14 @@ static void sim_service_refuse(struct sim_service *service, int status, const ch
     sim_text_puts(&body, more);
     sim_text_puts(&body, "}");
     sim_service_set_body(service, &body);
-    if (has_header)
-        sim_service_add_header(
-            service->out,
-            sim_printf("%s: %s%s",
-                       sim_dice_chance(&service->dice, 500) ? "X-Amzn-ErrorType"
-                                                            : "x-amzn-errortype",
-                       code,
-                       sim_dice_chance(&service->dice, 300)
-                           ? ":http://internal.amazon.com/coral/com.amazon.coral.service/"
-                           : ""));
+    if (has_header) {
+        const char *ending = sim_dice_chance(&service->dice, 300)
+                                 ? ":http://internal.amazon.com/coral/com.amazon.coral.service/"
+                                 : "";
+        const char *name =
+            sim_dice_chance(&service->dice, 500) ? "X-Amzn-ErrorType" : "x-amzn-errortype";
+        sim_service_add_header(service->out, sim_printf("%s: %s%s", name, code, ending));
+    }
     sim_service_seal(service, status);
     sim_books_refuse();
     sim_tell("service", "%s: HTTP %d %s", service->subject, status, code);

@@ -34,8 +34,8 @@ int sim_real_mutex_unlock(pthread_mutex_t *mutex) SIM_REAL(pthread_mutex_unlock)
 
 int sim_thread_create(pthread_t *out, const pthread_attr_t *how, void *(*fn)(void *), void *arg)
     SIM_WRAP(pthread_create);
-int sim_thread_join(pthread_t thread, void **result) SIM_WRAP(pthread_join);
-int sim_thread_detach(pthread_t thread) SIM_WRAP(pthread_detach);
+int sim_thread_join(pthread_t number, void **result) SIM_WRAP(pthread_join);
+int sim_thread_detach(pthread_t number) SIM_WRAP(pthread_detach);
 int sim_thread_lock(pthread_mutex_t *mutex) SIM_WRAP(pthread_mutex_lock);
 int sim_thread_unlock(pthread_mutex_t *mutex) SIM_WRAP(pthread_mutex_unlock);
 int sim_thread_wait(pthread_cond_t *cond, pthread_mutex_t *mutex) SIM_WRAP(pthread_cond_wait);

@@ -13,7 +13,7 @@
 static const int64_t BEGIN_WALL_MS = INT64_C(1767225600000);
 
 /* The boot of the machine was before the life. */
-static const int64_t BEGIN_MS = 1000 * 1000;
+static const int64_t BEGIN_MS = 1000000;
 
 /* A life in which so many turns pass without any time has an endless loop, and one of so many days
  * does not end. */

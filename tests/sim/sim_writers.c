@@ -189,15 +189,19 @@ static void sim_draw_word(struct sim_dice *dice, unsigned hostile, struct sim_te
         return;
     }
     sim_text_puts(out, heads[sim_dice_below(dice, sizeof heads / sizeof *heads)]);
-    if (sim_dice_chance(dice, 700))
-        sim_text_printf(out, "%c%u", "-_.:"[sim_dice_below(dice, 4)], sim_dice_below(dice, 100));
+    if (!sim_dice_chance(dice, 700))
+        return;
+    /* Compilers differ in the order of arguments. */
+    unsigned number = sim_dice_below(dice, 100);
+    sim_text_printf(out, "%c%u", "-_.:"[sim_dice_below(dice, 4)], number);
 }
 
 static void sim_draw_time(struct sim_dice *dice, struct sim_text *out)
 {
-    sim_text_printf(out, "2026-%02u-%02uT%02u:%02u:%02u", 1 + sim_dice_below(dice, 12),
-                    1 + sim_dice_below(dice, 28), sim_dice_below(dice, 24),
-                    sim_dice_below(dice, 60), sim_dice_below(dice, 60));
+    unsigned second = sim_dice_below(dice, 60), minute = sim_dice_below(dice, 60);
+    unsigned hour = sim_dice_below(dice, 24), day = 1 + sim_dice_below(dice, 28);
+    unsigned month = 1 + sim_dice_below(dice, 12);
+    sim_text_printf(out, "2026-%02u-%02uT%02u:%02u:%02u", month, day, hour, minute, second);
     if (sim_dice_chance(dice, 700))
         sim_text_printf(out, ".%03u", sim_dice_below(dice, 1000));
     sim_text_puts(out, "Z");
@@ -317,11 +321,12 @@ static void sim_draw_number(struct sim_dice *dice, struct sim_text *out)
         "+7",
     };
     struct sim_text text = {0};
-    if (sim_dice_chance(dice, 300))
+    if (sim_dice_chance(dice, 300)) {
         sim_text_puts(&text, odd[sim_dice_below(dice, sizeof odd / sizeof *odd)]);
-    else
-        sim_text_printf(&text, "%s%u", sim_dice_chance(dice, 150) ? "-" : "",
-                        sim_dice_below(dice, sim_dice_chance(dice, 500) ? 20 : 1000000));
+    } else {
+        unsigned number = sim_dice_below(dice, sim_dice_chance(dice, 500) ? 20 : 1000000);
+        sim_text_printf(&text, "%s%u", sim_dice_chance(dice, 150) ? "-" : "", number);
+    }
     if (!sim_number_write(out, text.bytes, text.size))
         sim_broken("a drawn number is wrong: %s", text.bytes);
     sim_text_free(&text);
@@ -1038,11 +1043,14 @@ static void sim_table_draw_plain(struct sim_dice *dice, struct sim_table *table)
                      (table->shape == SIM_SHAPE_WIDE && sim_dice_chance(dice, 700));
     for (unsigned i = 0; i < OTHERS; i++)
         types[i] = sim_draw_key_type(dice);
-    sim_schema_add(&table->key, hashes[sim_dice_below(dice, sizeof hashes / sizeof *hashes)],
-                   sim_draw_key_type(dice), false);
-    if (has_range)
+    enum sim_type type = sim_draw_key_type(dice);
+    sim_schema_add(&table->key, hashes[sim_dice_below(dice, sizeof hashes / sizeof *hashes)], type,
+                   false);
+    if (has_range) {
+        type = sim_draw_key_type(dice);
         sim_schema_add(&table->key, ranges[sim_dice_below(dice, sizeof ranges / sizeof *ranges)],
-                       sim_draw_key_type(dice), true);
+                       type, true);
+    }
     for (unsigned i = sim_dice_below(dice, has_range ? 3 : 1); i; i--) {
         snprintf(name, sizeof name, "local-%u", i);
         struct sim_index *index = sim_table_add_index(table, name, true);
