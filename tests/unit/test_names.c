@@ -294,7 +294,7 @@ static void use_strings(use_fn *use, bool all)
                 use(span_of(text, 3));
             }
         }
-    use_random(use, all ? 5000 : check_cases(400));
+    use_random(use, all ? 5000 : (int)check_cases(400));
 }
 
 static bool is_all(void)
