@@ -495,6 +495,46 @@ void sim_program_look(struct sim_actor *actor, const char *path)
         sim_program_cat(actor, path);
 }
 
+/* Reads a file without an oracle. Returns a negative errno, or 0. */
+static int program_read_plain(struct sim_actor *actor, const char *path, struct sim_text *bytes)
+{
+    char part[4096];
+    ssize_t got = 0;
+    int fd = sim_sys_open(&actor->process, path);
+    while (fd >= 0 &&
+           (got = sim_sys_pread(&actor->process, fd, part, sizeof part, (off_t)bytes->size)) > 0)
+        sim_text_add(bytes, part, (size_t)got);
+    if (fd >= 0)
+        program_close(actor, fd);
+    program_counts.operations++;
+    sim_tell(actor->name, "reads %s: %zu bytes", path, bytes->size);
+    return fd < 0 ? fd : (int)got;
+}
+
+/* The only moment of this life's snapshot, under several names, shows each item as the newest state
+ * does; earlier there was nothing. */
+static void program_look_back(struct sim_actor *actor, const char *path)
+{
+    static const char *const moments[] = {"2025-12-31T00:00:00Z", "2025-12-31", "2025-12", "2026",
+                                          "2025-12-30"};
+    unsigned at = sim_dice_below(&actor->dice, 5);
+    size_t size = 1 + strcspn(path + 1, "/");
+    struct sim_text now = {0}, then = {0};
+    char *past = sim_printf("%.*s@at/%s%s", (int)size, path, moments[at], path + size);
+    int64_t from_ms = sim_now_ms();
+    int error = program_read_plain(actor, path, &now);
+    int past_error = program_read_plain(actor, past, &then);
+    bool is_equal = error == past_error && now.size == then.size &&
+                    (now.size == 0 || memcmp(now.bytes, then.bytes, now.size) == 0);
+    if ((at == 4 ? past_error != -ENOENT : !is_equal) && !sim_causes_any(from_ms, sim_now_ms()) &&
+        !sim_actor_is_killed(actor))
+        sim_defect("past", "%s: %s with %zu bytes, and %s: %s with %zu", path, strerror(-error),
+                   now.size, past, strerror(-past_error), then.size);
+    sim_text_free(&now);
+    sim_text_free(&then);
+    sim_free(past);
+}
+
 /* Items that are like PATH, and its past: the table may have neither. */
 static void program_look_beside(struct sim_actor *actor, const char *path)
 {
@@ -512,6 +552,11 @@ static void program_follow_links(struct sim_actor *actor, const char *path)
 {
     char links[SIM_PATH_ROOM], link[SIM_PATH_ROOM];
     struct sim_names names;
+    if (sim_life_options()->is_snapshot && actor->drawn == SIM_PATH_ITEM && !program_has_reloaded &&
+        sim_dice_chance(&actor->dice, 500)) {
+        program_look_back(actor, path);
+        return;
+    }
     if (sim_dice_chance(&actor->dice, 600)) {
         program_look_beside(actor, path);
         return;
