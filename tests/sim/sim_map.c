@@ -15,13 +15,12 @@ static struct {
     unsigned draws;
 } sim_map;
 
-static unsigned sim_map_key_count(const struct sim_key_schema *key)
+unsigned sim_key_count(const struct sim_key_schema *key)
 {
     return key->hash_count + key->range_count;
 }
 
-static bool sim_map_key_has(const struct sim_key_schema *key, unsigned from, unsigned until,
-                            const char *name)
+bool sim_key_has(const struct sim_key_schema *key, unsigned from, unsigned until, const char *name)
 {
     for (unsigned i = from; i < until; i++)
         if (strcmp(key->names[i], name) == 0)
@@ -82,7 +81,7 @@ static void sim_map_name_entries(struct sim_model_table *table, struct sim_patte
 
 /* A part's name has letters, digits and "_" alone (docs/map.md, "Formats"): as `ddbfs map` makes it
  * of an attribute's. */
-static char *sim_map_part_name(const char *attribute)
+char *sim_part_name(const char *attribute)
 {
     char *name = sim_copy(attribute);
     for (char *at = name; *at; at++)
@@ -101,12 +100,12 @@ static void sim_map_add_plain_kind(struct sim_model_table *table)
     for (int index = -1; index < (int)table->table->index_count; index++) {
         const struct sim_key_schema *key =
             index < 0 ? &table->table->key : &table->table->indexes[index].key;
-        for (unsigned i = 0; i < sim_map_key_count(key); i++) {
+        for (unsigned i = 0; i < sim_key_count(key); i++) {
             if (sim_kind_format(kind, key->names[i]))
                 continue;
             if (kind->key_count == SIM_MODEL_FORMATS)
                 sim_broken("too many key attributes");
-            char *part = sim_map_part_name(key->names[i]);
+            char *part = sim_part_name(key->names[i]);
             char *text = sim_printf("{%s%s}", part, key->types[i] == SIM_S ? "*" : "");
             kind->keys[kind->key_count].attribute = key->names[i];
             sim_format_read(&kind->keys[kind->key_count].format, text);
@@ -123,18 +122,18 @@ static char *sim_map_plain_name(const struct sim_table *table, int index)
     const struct sim_key_schema *own = &table->key;
     const struct sim_key_schema *key = index < 0 ? own : &table->indexes[index].key;
     struct sim_text text = {0};
-    unsigned last = sim_map_key_count(key) - 1;
+    unsigned last = sim_key_count(key) - 1;
     const char *comma = "";
-    if (key->range_count && !sim_map_key_has(own, 0, sim_map_key_count(own), key->names[last])) {
-        char *part = sim_map_part_name(key->names[last]);
+    if (key->range_count && !sim_key_has(own, 0, sim_key_count(own), key->names[last])) {
+        char *part = sim_part_name(key->names[last]);
         sim_text_printf(&text, "{%s}", part);
         sim_free(part);
         comma = ",";
     }
-    for (unsigned i = 0; i < sim_map_key_count(own); i++) {
-        if (sim_map_key_has(key, 0, key->range_count > 1 ? last : key->hash_count, own->names[i]))
+    for (unsigned i = 0; i < sim_key_count(own); i++) {
+        if (sim_key_has(key, 0, key->range_count > 1 ? last : key->hash_count, own->names[i]))
             continue;
-        char *part = sim_map_part_name(own->names[i]);
+        char *part = sim_part_name(own->names[i]);
         sim_text_printf(&text, "%s{%s}", comma, part);
         sim_free(part);
         comma = ",";
@@ -161,13 +160,13 @@ static void sim_map_add_windows(struct sim_model_table *table, int index, const 
         pattern = sim_map_add_plain(table, index, sim_printf("%s{w:prefix}*/", begin), name);
         pattern->is_hidden = true;
         pattern->where = SIM_WHERE_PREFIX;
-        pattern->where_name = sim_map_part_name(part);
+        pattern->where_name = sim_part_name(part);
         sim_format_read(&pattern->low, "{w:prefix}");
     }
     pattern = sim_map_add_plain(table, index, sim_printf("%s{w:from}..{w:to}/", begin), name);
     pattern->is_hidden = true;
     pattern->where = SIM_WHERE_BETWEEN;
-    pattern->where_name = type == SIM_S ? sim_map_part_name(part) : sim_copy(part);
+    pattern->where_name = type == SIM_S ? sim_part_name(part) : sim_copy(part);
     pattern->where_is_attribute = type != SIM_S;
     sim_format_read(&pattern->low, "{w:from}");
     sim_format_read(&pattern->high, "{w:to}");
@@ -197,8 +196,7 @@ static void sim_map_add_plain_view(struct sim_model_table *table, int index)
     const struct sim_key_schema *key =
         index < 0 ? &table->table->key : &table->table->indexes[index].key;
     if (index < 0 && key->range_count == 0) {
-        sim_map_add_plain(table, index, sim_printf("items/{%s}", sim_map_part_name(key->names[0])),
-                          "");
+        sim_map_add_plain(table, index, sim_printf("items/{%s}", sim_part_name(key->names[0])), "");
         return;
     }
     struct sim_text begin = {0};
@@ -206,12 +204,12 @@ static void sim_map_add_plain_view(struct sim_model_table *table, int index)
         sim_text_puts(&begin, "items/");
     else
         sim_text_printf(&begin, "by/%s/", table->table->indexes[index].name);
-    unsigned last = sim_map_key_count(key) - 1;
+    unsigned last = sim_key_count(key) - 1;
     char *name = sim_map_plain_name(table->table, index);
     for (unsigned i = 0; i < key->hash_count; i++)
-        sim_text_printf(&begin, "{%s}/", sim_map_part_name(key->names[i]));
+        sim_text_printf(&begin, "{%s}/", sim_part_name(key->names[i]));
     for (unsigned i = key->hash_count; i < last; i++) {
-        char *step = sim_printf("{%s}", sim_map_part_name(key->names[i]));
+        char *step = sim_printf("{%s}", sim_part_name(key->names[i]));
         struct sim_pattern *groups = sim_map_add_plain(table, index, sim_copy(begin.bytes), step);
         groups->is_groups = true;
         groups->reads_again = false; /* directories are names alone */
@@ -288,13 +286,13 @@ static void sim_map_draft_kinds(struct sim_draft *draft)
     }
     for (int index = -1; index < (int)of->index_count; index++) {
         const struct sim_key_schema *key = index < 0 ? &of->key : &of->indexes[index].key;
-        for (unsigned i = 0; i < sim_map_key_count(key); i++) {
+        for (unsigned i = 0; i < sim_key_count(key); i++) {
             bool some = false;
             for (unsigned k = 0; k < table->kind_count; k++)
                 some = some || sim_kind_format(&table->kinds[k], key->names[i]);
             if (some && index >= 0)
                 continue; /* kinds without a format are not in this index */
-            char *part = sim_map_part_name(key->names[i]);
+            char *part = sim_part_name(key->names[i]);
             char *text = sim_printf("{%s%s}", part, key->types[i] == SIM_S ? "*" : "");
             sim_free(part);
             for (unsigned k = 0; k < table->kind_count; k++)
@@ -351,7 +349,7 @@ static bool sim_map_write_own_name(struct sim_draft *draft, struct sim_pattern *
     int until = pattern->index >= 0 && sim_map_chance(draft, 500) ? pattern->index : -1;
     for (int index = -1; index <= until; index = index < 0 && until >= 0 ? until : until + 1) {
         const struct sim_key_schema *key = index < 0 ? &of->key : &of->indexes[index].key;
-        for (unsigned i = 0; i < sim_map_key_count(key); i++) {
+        for (unsigned i = 0; i < sim_key_count(key); i++) {
             const struct sim_key_format *format = sim_kind_format(kind, key->names[i]);
             for (unsigned p = 0; p < format->count; p++) {
                 const char *name = format->pieces[p].text;
@@ -441,7 +439,7 @@ static void sim_map_draft_items(struct sim_draft *draft, unsigned k)
     const struct sim_key_schema *key = &table->table->key;
     struct sim_text text = {0};
     sim_text_printf(&text, "%s-one", kind->name);
-    if (sim_map_write_key_steps(&text, kind, key, 0, sim_map_key_count(key)))
+    if (sim_map_write_key_steps(&text, kind, key, 0, sim_key_count(key)))
         sim_map_draw_ttl(draft, sim_map_add_pattern(table, 1u << k, sim_map_end_text(&text, "")));
     if (sim_map_range_format(table, k) && sim_map_part_count(sim_map_range_format(table, k)) &&
         sim_map_chance(draft, 500)) {
@@ -506,7 +504,7 @@ static void sim_map_draft_value(struct sim_draft *draft, unsigned k)
     sim_text_printf(&text, "%s-value", table->kinds[k].name);
     if (!attribute || strlen(attribute->name) > 100 ||
         !sim_map_write_key_steps(&text, &table->kinds[k], &table->table->key, 0,
-                                 sim_map_key_count(&table->table->key)))
+                                 sim_key_count(&table->table->key)))
         return;
     struct sim_pattern *pattern = sim_map_add_pattern(table, 1u << k, sim_map_end_text(&text, ""));
     pattern->attribute = sim_copy(attribute->name);
@@ -611,7 +609,7 @@ static void sim_map_draft_index(struct sim_draft *draft, unsigned k, int index)
     struct sim_model_table *table = draft->table;
     const struct sim_model_kind *kind = &table->kinds[k];
     const struct sim_index *of = &table->table->indexes[index];
-    for (unsigned i = 0; i < sim_map_key_count(&of->key); i++)
+    for (unsigned i = 0; i < sim_key_count(&of->key); i++)
         if (!sim_kind_format(kind, of->key.names[i]))
             return;
     struct sim_text text = {0};
@@ -637,303 +635,6 @@ static void sim_map_draft_index(struct sim_draft *draft, unsigned k, int index)
     pattern->is_first = of->key.range_count && sim_map_chance(draft, 300);
     pattern->descends = pattern->is_first && sim_map_chance(draft, 500);
     sim_map_draw_ttl(draft, pattern);
-}
-
-/* The text of a map. */
-
-static void sim_map_write_quoted(struct sim_text *out, const char *text)
-{
-    sim_text_json_string(out, text, strlen(text));
-}
-
-static void sim_map_write_quoted_format(struct sim_text *out, const struct sim_key_format *format)
-{
-    struct sim_text text = {0};
-    sim_format_write(&text, format);
-    sim_map_write_quoted(out, text.bytes ? text.bytes : "");
-    sim_text_free(&text);
-}
-
-static void sim_map_write_records(struct sim_text *out, const struct sim_model_table *table)
-{
-    const struct sim_key_schema *key = &table->table->key;
-    sim_text_puts(out, "\"records\":{");
-    for (unsigned k = 0; k < table->kind_count; k++) {
-        sim_text_puts(out, k ? "," : "");
-        sim_map_write_quoted(out, table->kinds[k].name);
-        sim_text_puts(out, ":{");
-        for (unsigned i = 0; i < sim_map_key_count(key); i++) {
-            sim_text_puts(out, i ? "," : "");
-            sim_map_write_quoted(out, key->names[i]);
-            sim_text_puts(out, ":");
-            sim_map_write_quoted_format(out, sim_kind_format(&table->kinds[k], key->names[i]));
-        }
-        sim_text_puts(out, "}");
-    }
-    sim_text_puts(out, "}");
-}
-
-/* {"attribute": {"kind": "format", …}, …} */
-static void sim_map_write_index_key(struct sim_text *out, const struct sim_model_table *table,
-                                    const struct sim_key_schema *key, unsigned from, unsigned until)
-{
-    const struct sim_key_schema *own = &table->table->key;
-    char *part = sim_map_part_name(key->names[from]);
-    bool is_plain = strcmp(part, key->names[from]) == 0;
-    sim_free(part);
-    if (until - from == 1 && is_plain &&
-        sim_map_key_has(own, 0, sim_map_key_count(own), key->names[from])) {
-        sim_map_write_quoted(out, key->names[from]);
-        return;
-    }
-    sim_text_puts(out, "{");
-    for (unsigned i = from; i < until; i++) {
-        bool is_first = true;
-        sim_text_puts(out, i > from ? "," : "");
-        sim_map_write_quoted(out, key->names[i]);
-        if (sim_map_key_has(own, 0, sim_map_key_count(own), key->names[i])) {
-            /* "A key attribute of the table has the format of its kind"; plain tables have one. */
-            sim_text_puts(out, ":");
-            sim_map_write_quoted_format(out, sim_kind_format(&table->kinds[0], key->names[i]));
-            continue;
-        }
-        sim_text_puts(out, ":{");
-        for (unsigned k = 0; k < table->kind_count; k++) {
-            const struct sim_key_format *format = sim_kind_format(&table->kinds[k], key->names[i]);
-            if (!format)
-                continue;
-            sim_text_puts(out, is_first ? "" : ",");
-            is_first = false;
-            sim_map_write_quoted(out, table->kinds[k].name);
-            sim_text_puts(out, ":");
-            sim_map_write_quoted_format(out, format);
-        }
-        sim_text_puts(out, "}");
-    }
-    sim_text_puts(out, "}");
-}
-
-static void sim_map_write_index(struct sim_text *out, const struct sim_model_table *table,
-                                int number)
-{
-    const struct sim_index *index = &table->table->indexes[number];
-    sim_map_write_quoted(out, index->name);
-    sim_text_puts(out, ":{\"partition\":");
-    sim_map_write_index_key(out, table, &index->key, 0, index->key.hash_count);
-    if (index->key.range_count) {
-        sim_text_puts(out, ",\"sort\":");
-        sim_map_write_index_key(out, table, &index->key, index->key.hash_count,
-                                sim_map_key_count(&index->key));
-    }
-    sim_text_puts(out, ",\"projects\":");
-    if (index->projection == SIM_PROJECT_INCLUDE) {
-        sim_text_puts(out, "[");
-        for (unsigned i = 0; i < index->included_count; i++) {
-            sim_text_puts(out, i ? "," : "");
-            sim_map_write_quoted(out, index->included[i]);
-        }
-        sim_text_puts(out, "]");
-    } else {
-        sim_text_puts(out, index->projection == SIM_PROJECT_ALL ? "\"all\"" : "\"keys\"");
-    }
-    sim_text_puts(out, index->is_local ? ",\"local\":true}" : "}");
-}
-
-static void sim_map_write_where(struct sim_text *out, const struct sim_pattern *pattern)
-{
-    if (pattern->where == SIM_WHERE_NONE)
-        return;
-    struct sim_text low = {0}, high = {0};
-    sim_format_write(&low, &pattern->low);
-    sim_format_write(&high, &pattern->high);
-    sim_text_puts(out, ",\"where\":{");
-    sim_map_write_quoted(out, pattern->where_text);
-    if (pattern->where == SIM_WHERE_PREFIX)
-        sim_text_printf(out, ":\"%s*\"}", low.bytes);
-    else if (pattern->where == SIM_WHERE_BETWEEN)
-        sim_text_printf(out, ":\"%s..%s\"}", low.bytes, high.bytes);
-    else
-        sim_text_printf(out, ":{\">\":\"%s\"}}", low.bytes);
-    sim_text_free(&low);
-    sim_text_free(&high);
-}
-
-static void sim_map_write_filter(struct sim_text *out, const struct sim_pattern *pattern)
-{
-    if (pattern->filter == SIM_FILTER_NONE)
-        return;
-    /* Quotes: the name may have dots and brackets. */
-    char *name = sim_printf("'%s'", pattern->filter_name);
-    sim_text_puts(out, ",\"filter\":{");
-    sim_map_write_quoted(out, name);
-    sim_free(name);
-    if (pattern->filter == SIM_FILTER_EXISTS || pattern->filter == SIM_FILTER_ABSENT) {
-        sim_text_printf(out, ":{\"exists\":%s}}",
-                        pattern->filter == SIM_FILTER_EXISTS ? "true" : "false");
-        return;
-    }
-    sim_text_printf(out, ":{\"%s\":", pattern->filter == SIM_FILTER_EQUAL ? "=" : "!=");
-    sim_map_write_quoted(out, pattern->filter_value);
-    sim_text_puts(out, "}}");
-}
-
-static void sim_map_write_order(struct sim_text *out, const struct sim_pattern *pattern)
-{
-    if (!pattern->descends && !pattern->limit && !pattern->is_first)
-        return;
-    sim_text_printf(out, ",\"%s\":", pattern->descends ? "newest" : "oldest");
-    if (pattern->limit || pattern->is_first)
-        sim_text_printf(out, "%u", pattern->is_first ? 1 : pattern->limit);
-    else
-        sim_text_puts(out, "\"all\"");
-}
-
-static void sim_map_write_pattern(struct sim_text *out, const struct sim_model_table *table,
-                                  const struct sim_pattern *pattern)
-{
-    sim_map_write_quoted(out, pattern->text);
-    sim_text_puts(out, pattern->is_listing ? ":{\"list\":[" : ":{\"record\":");
-    const char *comma = "";
-    for (unsigned k = 0; k < table->kind_count; k++) {
-        if (!(pattern->kinds & 1u << k))
-            continue;
-        sim_text_puts(out, comma);
-        sim_map_write_quoted(out, table->kinds[k].name);
-        comma = ",";
-    }
-    sim_text_puts(out, pattern->is_listing ? "]" : "");
-    if (pattern->index >= 0) {
-        const struct sim_index *index = &table->table->indexes[pattern->index];
-        sim_text_puts(out, ",\"index\":");
-        sim_map_write_quoted(out, index->name);
-        if (index->projection != SIM_PROJECT_ALL && !pattern->reads_again)
-            sim_text_puts(out, ",\"hydrate\":false");
-    }
-    sim_map_write_where(out, pattern);
-    sim_map_write_filter(out, pattern);
-    if (pattern->attribute) {
-        sim_text_puts(out, ",\"attribute\":");
-        sim_map_write_quoted(out, pattern->attribute);
-    }
-    sim_map_write_order(out, pattern);
-    if (pattern->name_is_written) {
-        unsigned k = 0;
-        while (!pattern->names[k].count)
-            k++;
-        struct sim_text name = {0};
-        sim_text_puts(&name, pattern->has_rank ? "{rank}_" : "");
-        sim_format_write(&name, &pattern->names[k]);
-        sim_text_puts(out, ",\"name\":");
-        sim_map_write_quoted(out, name.bytes);
-        sim_text_free(&name);
-    }
-    if (pattern->has_own_ttl)
-        sim_text_printf(out, ",\"ttl\":%d", (int)(pattern->ttl_ms / 1000));
-    sim_text_puts(out, "}");
-}
-
-static void sim_map_write_types(struct sim_text *out, const struct sim_model_table *model)
-{
-    const struct sim_table *table = model->table;
-    struct sim_text seen = {0};
-    sim_text_puts(out, ",\"types\":{");
-    const char *comma = "";
-    for (int index = -1; index < (int)table->index_count; index++) {
-        const struct sim_key_schema *key = index < 0 ? &table->key : &table->indexes[index].key;
-        for (unsigned i = 0; i < sim_map_key_count(key) && (index < 0 || model->used[index]); i++) {
-            char *member = sim_printf("\"%s\":", key->names[i]);
-            if (key->types[i] != SIM_S && (!seen.bytes || !strstr(seen.bytes, member))) {
-                sim_text_printf(out, "%s%s\"%s\"", comma, member,
-                                key->types[i] == SIM_N ? "N" : "B");
-                sim_text_puts(&seen, member);
-                comma = ",";
-            }
-            sim_free(member);
-        }
-    }
-    sim_text_puts(out, "}");
-    sim_text_free(&seen);
-}
-
-static void sim_map_write_values(struct sim_text *out, const struct sim_model_table *table)
-{
-    if (!table->valued)
-        return;
-    sim_text_puts(out, ",\"params\":{");
-    sim_map_write_quoted(out, table->valued);
-    sim_text_puts(out, ":{\"values\":[");
-    for (unsigned i = 0; i < table->value_count; i++) {
-        sim_text_puts(out, i ? "," : "");
-        sim_map_write_quoted(out, table->values[i]);
-    }
-    sim_text_puts(out, table->values_are_all ? "],\"only\":true}}" : "]}}");
-}
-
-static void sim_map_write_link(struct sim_text *out, const struct sim_model_table *table)
-{
-    if (!table->link)
-        return;
-    char *to =
-        sim_printf("/{env}/%s/%s", table->directory, table->patterns[table->link_pattern].text);
-    sim_text_printf(out, ",\"links\":{\"%s\":{\"record\":", table->link);
-    sim_map_write_quoted(out, table->kinds[table->link_kind].name);
-    sim_text_puts(out, ",\"to\":");
-    sim_map_write_quoted(out, to);
-    sim_text_puts(out, "}}");
-    sim_free(to);
-}
-
-static void sim_map_write_table(struct sim_text *out, const struct sim_model_table *table)
-{
-    const char *comma = "";
-    sim_map_write_quoted(out, table->directory);
-    sim_text_puts(out, ":{\"table\":");
-    sim_map_write_quoted(out, table->table->base_name);
-    sim_text_puts(out, ",");
-    sim_map_write_records(out, table);
-    sim_text_puts(out, ",\"indexes\":{");
-    for (unsigned i = 0; i < table->table->index_count; i++) {
-        if (!table->used[i])
-            continue;
-        sim_text_puts(out, comma);
-        sim_map_write_index(out, table, (int)i);
-        comma = ",";
-    }
-    sim_text_puts(out, "}");
-    sim_map_write_types(out, table);
-    sim_map_write_values(out, table);
-    sim_map_write_link(out, table);
-    if (table->secret_count) {
-        sim_text_puts(out, ",\"secret\":[");
-        for (unsigned i = 0; i < table->secret_count; i++) {
-            sim_text_puts(out, i ? "," : "");
-            sim_map_write_quoted(out, table->secrets[i]);
-        }
-        sim_text_puts(out, "]");
-    }
-    if (table->mtime) {
-        sim_text_puts(out, ",\"mtime\":");
-        sim_map_write_quoted(out, table->mtime);
-    }
-    sim_text_printf(out, ",\"ttl\":%d,\"paths\":{", (int)(table->ttl_ms / 1000));
-    for (unsigned i = 0; i < table->pattern_count; i++) {
-        sim_text_puts(out, i ? ",\n" : "\n");
-        sim_map_write_pattern(out, table, &table->patterns[i]);
-    }
-    sim_text_puts(out, "}}");
-}
-
-static void sim_map_write_map(struct sim_model *model)
-{
-    struct sim_text text = {0};
-    sim_text_printf(&text, "{\"environments\":{\"%s\":{\"prefix\":\"%s\"}},\n\"tables\":{",
-                    model->environment, model->prefix);
-    for (unsigned i = 0; i < model->table_count; i++) {
-        sim_text_puts(&text, i ? ",\n" : "\n");
-        sim_map_write_table(&text, &model->tables[i]);
-    }
-    sim_text_puts(&text, "}}\n");
-    model->text = text.bytes;
 }
 
 /* Known values of a part of some item, so that directories list them. */
@@ -1060,7 +761,7 @@ static struct sim_model *sim_map_draw_model(void)
         return model;
     }
     sim_map_share_secrets(model);
-    sim_map_write_map(model);
+    sim_map_write_text(model);
     return model;
 }
 

@@ -242,6 +242,16 @@ struct sim_node {
 void sim_model_resolve(const struct sim_model *model, const char *path, struct sim_node *out);
 void sim_node_clean_up(struct sim_node *node);
 
+/* Maps (sim_map.c, sim_map_text.c). */
+
+unsigned sim_key_count(const struct sim_key_schema *key);
+/* Whether NAME is among the key attributes FROM to UNTIL. */
+bool sim_key_has(const struct sim_key_schema *key, unsigned from, unsigned until, const char *name);
+/* The part that stands for a whole attribute. To be freed. */
+char *sim_part_name(const char *attribute);
+/* Writes MODEL's text from its other members. */
+void sim_map_write_text(struct sim_model *model);
+
 /* Names (sim_names.c). */
 
 /* Appends the name of an entry of PATTERN's listing, of an item of KIND with PARTS, with the suffix
