@@ -375,6 +375,33 @@ static bool sim_nodes_are_equal(const struct sim_expressions *of, int a, int b)
     return same;
 }
 
+/* IN and its list, behind LEFT. */
+static int sim_parse_in(struct sim_parser *parser, int left)
+{
+    if (!sim_parse_take_word(parser, "IN") || !sim_parse_take(parser, "("))
+        return sim_parse_fail(parser, "Syntax error");
+    int first = -1, last = -1;
+    for (unsigned count = 1;; count++) {
+        int value = sim_parse_operand(parser);
+        if (value < 0)
+            return -1;
+        if (count > SIM_MOST_IN)
+            return sim_parse_fail(parser, "The IN operator is provided with too many operands");
+        /* A chain of nodes of its own: an operand has no place for it. */
+        int link = sim_parse_add(
+            parser, (struct sim_node){.kind = SIM_NODE_IN, .parts = {value, -1, -1}, .next = -1});
+        if (last < 0)
+            first = link;
+        else
+            parser->of->nodes[last].next = link;
+        last = link;
+        if (sim_parse_take(parser, ")"))
+            return sim_parse_add_operator(parser, SIM_NODE_IN, left, first, -1);
+        if (!sim_parse_take(parser, ","))
+            return sim_parse_fail(parser, "Syntax error");
+    }
+}
+
 /* Behind the first operand of a comparison. */
 static int sim_parse_comparison(struct sim_parser *parser, int left)
 {
@@ -407,28 +434,7 @@ static int sim_parse_comparison(struct sim_parser *parser, int left)
             return -1;
         return sim_parse_add_operator(parser, SIM_NODE_BETWEEN, left, low, high);
     }
-    if (!sim_parse_take_word(parser, "IN") || !sim_parse_take(parser, "("))
-        return sim_parse_fail(parser, "Syntax error");
-    int first = -1, last = -1;
-    for (unsigned count = 1;; count++) {
-        int value = sim_parse_operand(parser);
-        if (value < 0)
-            return -1;
-        if (count > SIM_MOST_IN)
-            return sim_parse_fail(parser, "The IN operator is provided with too many operands");
-        /* A chain of nodes of its own: an operand has no place for it. */
-        int link = sim_parse_add(
-            parser, (struct sim_node){.kind = SIM_NODE_IN, .parts = {value, -1, -1}, .next = -1});
-        if (last < 0)
-            first = link;
-        else
-            parser->of->nodes[last].next = link;
-        last = link;
-        if (sim_parse_take(parser, ")"))
-            return sim_parse_add_operator(parser, SIM_NODE_IN, left, first, -1);
-        if (!sim_parse_take(parser, ","))
-            return sim_parse_fail(parser, "Syntax error");
-    }
+    return sim_parse_in(parser, left);
 }
 
 static bool sim_parse_check_function(struct sim_parser *parser, enum sim_node_kind kind, int path,

@@ -245,7 +245,7 @@ static struct sim_place *sim_order_place(struct sim_order *order, const struct s
 const struct sim_version *sim_place_version(const struct sim_place *place,
                                             const struct sim_order *order, int64_t at_ms)
 {
-    size_t number = (size_t)(1 + order->index);
+    unsigned number = (unsigned)(1 + order->index);
     const struct sim_version *newer = NULL;
     const struct sim_version *version = sim_version_at(place->item, order->index, at_ms);
     for (; version; newer = version, version = version->older) {

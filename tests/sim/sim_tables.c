@@ -1102,6 +1102,7 @@ static void sim_page_scan(struct sim_page *page)
         page->start = NULL;
     }
     page->start = start;
+    page->last_range = NULL; /* a Scan has no ghost */
 }
 
 static bool sim_call_scan_with(struct sim_call *call, struct sim_page *page)

@@ -14,6 +14,23 @@ struct sim_number {
     int count, point;
 };
 
+/* Reads e[-+]digits at *AT, and adds them to *POINT. */
+static bool sim_number_read_exponent(const char *text, size_t size, size_t *at, int *point)
+{
+    int exponent = 0;
+    size_t i = *at + 1;
+    bool down = i < size && text[i] == '-';
+    if (i < size && (text[i] == '-' || text[i] == '+'))
+        i++;
+    if (i == size)
+        return false;
+    for (; i < size && text[i] >= '0' && text[i] <= '9' && exponent < 100000; i++)
+        exponent = exponent * 10 + (text[i] - '0');
+    *point += down ? -exponent : exponent;
+    *at = i;
+    return true;
+}
+
 /* Reads [-+]digits[.digits][e[-+]digits]. */
 static bool sim_number_read(struct sim_number *out, const char *text, size_t size)
 {
@@ -47,17 +64,9 @@ static bool sim_number_read(struct sim_number *out, const char *text, size_t siz
     }
     if (!has_digit)
         return false;
-    if (i < size && (text[i] == 'e' || text[i] == 'E')) {
-        int exponent = 0;
-        bool down = ++i < size && text[i] == '-';
-        if (i < size && (text[i] == '-' || text[i] == '+'))
-            i++;
-        if (i == size)
-            return false;
-        for (; i < size && text[i] >= '0' && text[i] <= '9' && exponent < 100000; i++)
-            exponent = exponent * 10 + (text[i] - '0');
-        out->point += down ? -exponent : exponent;
-    }
+    if (i < size && (text[i] == 'e' || text[i] == 'E') &&
+        !sim_number_read_exponent(text, size, &i, &out->point))
+        return false;
     if (i != size)
         return false;
     if (out->count == 0)

@@ -102,7 +102,7 @@ static const struct {
 } sim_words[] = {
 #define SIM_WORD(text)                                                                             \
     {                                                                                              \
-        text, sizeof text - 1                                                                      \
+        (text), sizeof(text) - 1                                                                   \
     }
     SIM_WORD("."),
     SIM_WORD(".."),
@@ -692,7 +692,7 @@ static void sim_writer_tell(const char *verb, const struct sim_version *version)
 /* An item has at most 400 KB. */
 static void sim_draft_shrink(const struct sim_writer *writer, struct sim_draft *draft)
 {
-    while (sim_attributes_size(draft->attributes, draft->count) > 380 * 1024) {
+    while (sim_attributes_size(draft->attributes, draft->count) > (size_t)380 * 1024) {
         const char *largest = NULL;
         size_t most = 0;
         for (size_t i = 0; i < draft->count; i++) {
@@ -702,6 +702,8 @@ static void sim_draft_shrink(const struct sim_writer *writer, struct sim_draft *
                 largest = at->name;
             }
         }
+        if (!largest)
+            return;
         sim_draft_remove(draft, largest);
     }
 }
@@ -808,11 +810,12 @@ static struct sim_version *sim_writer_change(struct sim_writer *writer, struct s
     for (unsigned i = 1 + sim_dice_below(dice, 3); i; i--) {
         size_t which = sim_dice_below(dice, (uint32_t)draft.count);
         const char *name = draft.attributes[which].name;
-        if (sim_dice_chance(dice, 400) || sim_table_has_key(writer->table, name))
-            sim_draft_draw_one(writer, dice, &draft);
-        else if (sim_dice_chance(dice, 300))
+        bool is_key = sim_dice_chance(dice, 400) || sim_table_has_key(writer->table, name);
+        bool is_removed = !is_key && sim_dice_chance(dice, 300);
+        bool is_other = is_key || draft.attributes[which].value.type != SIM_S;
+        if (is_removed)
             sim_draft_remove(&draft, name);
-        else if (draft.attributes[which].value.type != SIM_S || sim_dice_chance(dice, 500))
+        else if (is_other || sim_dice_chance(dice, 500))
             sim_draft_draw_one(writer, dice, &draft);
         else
             sim_draft_set_text(&draft, name, "changed");
