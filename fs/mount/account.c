@@ -247,6 +247,7 @@ static void account_on_release(struct payer *payer)
     limits_leave(account->group);
     buf_clean_up(&account->path);
     plan_unref(account->plan);
+    map_unref(account->tree.map);
     free(account);
 }
 
@@ -281,6 +282,7 @@ struct account *account_new(struct mount *mount, pid_t pid, struct span path)
     account->mount = mount;
     account->log = (struct log){LOG_LEVEL_WARNING, account_on_log_line, account};
     account->tree = mount->app->tree;
+    account->tree.map = map_ref(account->tree.map); /* SIGHUP may replace it before the end */
     account->tree.payer = &account->payer;
     account->tree.log = &account->log;
     account->since_ms = mount_now_ms(mount);
