@@ -24,7 +24,7 @@ struct fetch {
     const struct tree *tree;
     const struct place *place;
     enum fetch_state state;
-    const struct plan *plan;      /* PLACE's; NULL when none could be made */
+    const struct plan *plan;      /* holds a reference; NULL when none could be made */
     struct source *source;        /* holds a reference */
     struct arena arena;           /* of KEY, once a query has found it */
     struct key key;               /* of the item that is read */
@@ -251,6 +251,7 @@ static void fetch_destroy(struct fetch *fetch)
     arena_clean_up(&fetch->arena);
     throttles_unref(fetch->query_cost.throttled);
     source_unref(fetch->source);
+    plan_unref(fetch->plan);
     free(fetch);
 }
 
@@ -436,7 +437,7 @@ static void fetch_take_found(void *arg, void *data, int64_t ttl_left_ms, const s
 static bool fetch_begin(struct fetch *fetch)
 {
     const struct tree *tree = fetch->tree;
-    fetch->plan = place_plan(fetch->place, &fetch->why);
+    fetch->plan = plan_ref(place_plan(fetch->place, &fetch->why));
     if (!fetch->plan)
         return false;
     fetch->source = source_ref(tree->source(tree->source_arg, fetch->place, &fetch->why));
