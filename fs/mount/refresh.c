@@ -37,7 +37,7 @@ struct refresh_job {
     struct refresh_name *names;  /* owned */
     size_t count;
     atomic_bool is_cancelled;    /* set by the loop, read by the thread */
-    bool is_refused;             /* the kernel had no memory for a name; of the owner of NAMES */
+    bool is_refused;             /* the kernel had no memory for a name; set by the thread */
     refresh_refused_fn *refused; /* NULL: none; called in the loop with its two arguments */
     void *refused_arg;
     uint64_t ino;
@@ -269,7 +269,10 @@ bool refresh_forget(struct refresh *refresh, const struct node *node, refresh_re
     job->refused_arg = arg;
     job->ino = node->ino;
     refresh_add_name(job, node->parent, node_name(node));
-    return refresh_send(job);
+    if (job->names)
+        return refresh_send(job);
+    free(job);
+    return false;
 }
 
 void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req)
