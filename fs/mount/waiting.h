@@ -1,5 +1,6 @@
 /* A request of the kernel that waits. It gets exactly one reply: from its owner, ETIMEDOUT at its
- * deadline, or EINTR when its caller has been interrupted. Embedded in the struct that waits: a
+ * deadline, EINTR when its caller has been interrupted, or ENOMEM when memory runs out for the check
+ * of the caller's signals. Embedded in the struct that waits: a
  * look-up or read (parked), a readdir (open_listing), a refresh.
  *
  *   state     REQ    deadline and interrupt   may become
@@ -14,8 +15,8 @@
 #include "core/base/list.h"
 #include "fs/mount/reply.h"
 
-/* The wait is over: the request gets ERROR (ETIMEDOUT or EINTR) as soon as this returns. May free
- * the struct in which the struct waiting is embedded. */
+/* The wait is over: the request gets ERROR (ETIMEDOUT, EINTR or ENOMEM) as soon as this returns. May
+ * free the struct in which the struct waiting is embedded. */
 typedef void waiting_over_fn(void *arg, int error);
 
 struct waiting {
