@@ -1,7 +1,7 @@
 /* A request of the kernel that waits. It gets exactly one reply: from its owner, ETIMEDOUT at its
- * deadline, EINTR when its caller has been interrupted, or ENOMEM when memory runs out for the check
- * of the caller's signals. Embedded in the struct that waits: a
- * look-up or read (parked), a readdir (open_listing), a refresh.
+ * deadline, EINTR when its caller has been interrupted, or ENOMEM when memory runs out for the
+ * check of the caller's signals. Embedded in the struct that waits: a look-up or read (parked), a
+ * readdir (open_listing), a refresh.
  *
  *   state     REQ    deadline and interrupt   may become
  *   idle      NULL   off                      waiting, by waiting_start
@@ -15,8 +15,8 @@
 #include "core/base/list.h"
 #include "fs/mount/reply.h"
 
-/* The wait is over: the request gets ERROR (ETIMEDOUT, EINTR or ENOMEM) as soon as this returns. May
- * free the struct in which the struct waiting is embedded. */
+/* The wait is over: the request gets ERROR (ETIMEDOUT, EINTR or ENOMEM) as soon as this returns.
+ * May free the struct in which the struct waiting is embedded. */
 typedef void waiting_over_fn(void *arg, int error);
 
 struct waiting {
