@@ -518,12 +518,19 @@ static void follower_report_deletion(const struct follower *follower, struct err
     err->http_status = why.http_status;
 }
 
+/* A description that has more shards than --max-entries has no fewer at once. While it is followed,
+ * shards expire. */
+static bool follower_is_final(const struct follower *follower, const struct error *why)
+{
+    return error_is_refusal(why) || (why->kind == ERROR_TOO_LARGE && !follower->has_shards);
+}
+
 static void follower_fail(struct follower *follower, const struct error *why)
 {
     struct error err = *why;
     follower_report_deletion(follower, &err);
     follower_end_call(follower);
-    if (error_is_refusal(why)) {
+    if (follower_is_final(follower, why)) {
         follower_end(follower, &err);
         return;
     }

@@ -646,6 +646,23 @@ static void a_refusal_ends_the_follower(void)
     }
 }
 
+/* More shards than --max-entries, where a repetition would only end at the caller's deadline. */
+static void a_first_description_that_is_too_large_ends_the_follower(void)
+{
+    for (unsigned at = 2; at <= 3; at++) {
+        struct scene scene;
+        open_scene(&scene);
+        fake_stream_add_shard(&scene.fake, -1);
+        error_set(&scene.fake.error, ERROR_TOO_LARGE, "more than 1 item");
+        scene.fake.fail_at = at;
+        follow(&scene, FOLLOW_NOW);
+        pass(&scene, 5000);
+        CHECK_INT(scene.ends, at == 2);
+        CHECK_INT(scene.troubles, at == 3);
+        close_scene(&scene);
+    }
+}
+
 static void a_table_without_a_stream(void)
 {
     for (int was_disabled = 0; was_disabled < 2; was_disabled++) {
@@ -964,6 +981,8 @@ static const struct check_test tests[] = {
     {"trouble is reported and overcome", trouble_is_reported_and_overcome},
     {"a failure at each response", a_failure_at_each_response},
     {"a refusal ends the follower", a_refusal_ends_the_follower},
+    {"a first description that is too large ends the follower",
+     a_first_description_that_is_too_large_ends_the_follower},
     {"a table without a stream", a_table_without_a_stream},
     {"a stream that is disabled is read to its end", a_stream_that_is_disabled_is_read_to_its_end},
     {"a shard that is gone is a gap", a_shard_that_is_gone_is_a_gap},
