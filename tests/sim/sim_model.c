@@ -656,7 +656,9 @@ static void sim_model_resolve_table(struct sim_walk *walk, const struct sim_mode
             node->kind = SIM_NODE_UNKNOWN;
             return;
         default:
-            node->kind = SIM_NODE_REFUSED;
+            /* A shortened name may look like a window. */
+            node->kind =
+                memmem(name.bytes, name.size, "%~", 2) ? SIM_NODE_UNKNOWN : SIM_NODE_REFUSED;
             return;
         }
         here = ended;
@@ -749,7 +751,9 @@ static enum sim_companion sim_model_companion_of(struct sim_slice *name)
         if (name->size > size &&
             memcmp(name->bytes + name->size - size, endings[i].ending, size) == 0) {
             name->size -= size;
-            return endings[i].companion;
+            /* ITEM@similar@count: a companion of the directory of an item's companion. */
+            return sim_model_companion_of(name) == SIM_COMPANION_OTHER ? SIM_COMPANION_OTHER
+                                                                       : endings[i].companion;
         }
     }
     static const char *const middles[] = {"@csv:", "@table:", "@sqlite:", "@similar:"};

@@ -110,6 +110,9 @@ static struct sim_span sim_oracle_span_of(const char *path, const struct sim_nod
     int64_t refreshed = sim_oracle_last_refresh(path, from_ms);
     if (refreshed > span.from_ms)
         span.from_ms = refreshed;
+    /* "A recording shows the responses that were received", since its mount began. */
+    if (options->is_replay && !sim_life_is_recording())
+        span.from_ms = 1;
     return span;
 }
 
@@ -532,6 +535,13 @@ static char *sim_oracle_find_repeated(char *const *names, size_t count)
     return found;
 }
 
+/* A listing that a limit refused begins anew: what came meanwhile is at its end
+ * (docs/internals/life-of-a-listing.md, "Limits"). */
+static bool sim_oracle_may_begin_anew(void)
+{
+    return sim_life_options()->max_rcu > 0 || sim_life_options()->max_rcu_per_process > 0;
+}
+
 /* Finds the entry of NAME that may follow PREVIOUS in the order; the one with the least sort key.
  */
 static char *sim_oracle_place_name(struct expectation *of, const char *name,
@@ -554,10 +564,7 @@ static char *sim_oracle_place_name(struct expectation *of, const char *name,
         return NULL;
     if (!is_known)
         return sim_oracle_report_name(of, name, "is no entry that may be listed");
-    /* A listing that a limit refused begins anew: what came meanwhile is at its end. */
-    bool may_begin_anew =
-        sim_life_options()->max_rcu > 0 || sim_life_options()->max_rcu_per_process > 0;
-    if (!best && !of->has_more && !may_begin_anew)
+    if (!best && !of->has_more && !sim_oracle_may_begin_anew())
         return sim_oracle_report_name(of, name, "is behind an entry that it should precede");
     if (best)
         *previous = best;
@@ -762,12 +769,14 @@ static char *sim_oracle_judge_children(const struct children *children, char *co
     return NULL;
 }
 
-/* "{rank}_" is the position of the entry, with leading zeros ("Names of entries"). */
+/* "{rank}_" is the position of the entry, with leading zeros ("Names of entries"). In a listing
+ * that began anew it is the position since then. */
 static bool sim_oracle_strip_rank(const char **name, size_t position)
 {
     char *end;
     unsigned long number = strtoul(*name, &end, 10);
-    bool is_right = end != *name && *end == '_' && number == position;
+    bool is_right =
+        end != *name && *end == '_' && (number == position || sim_oracle_may_begin_anew());
     *name = is_right ? end + 1 : *name;
     return is_right;
 }
@@ -798,7 +807,7 @@ static char *sim_oracle_judge_items_listed(const char *path, const struct sim_no
         if (!message)
             message = sim_oracle_place_name(&of, name, &previous);
     }
-    if (!message)
+    if (!message && !sim_oracle_may_begin_anew())
         message = sim_oracle_judge_limit(&of, listed);
     if (!message)
         message = sim_oracle_judge_must(&of);

@@ -22,6 +22,9 @@ static void sim_sight_judge_view(struct sim_view *view, const struct sim_node *n
 {
     struct sim_bindings base = node->path, ignored;
     bool is_entry = node->kind == SIM_NODE_ENTRY;
+    /* A query of the index finds an item, which may have left it when it is read; the read is
+     * compared with the path alone (docs/internals/plan.md, "Requests"). */
+    bool may_be_outside = view->in_table && (is_entry || node->kind == SIM_NODE_ITEM);
     if (is_entry)
         base.count = node->base_count;
     view->kind = view->version->is_deleted
@@ -30,7 +33,7 @@ static void sim_sight_judge_view(struct sim_view *view, const struct sim_node *n
     enum sim_fit fit =
         sim_pattern_admits(node->table, node->pattern, ~0u, &base, view->version, &view->parts);
     view->base_admits = view->admits =
-        fit != SIM_FIT_NO && (fit != SIM_FIT_OUTSIDE || (is_entry && view->in_table));
+        fit != SIM_FIT_NO && (fit != SIM_FIT_OUTSIDE || may_be_outside);
     view->is_doubtful = fit == SIM_FIT_MAYBE || fit == SIM_FIT_OUTSIDE;
     view->is_outside = fit == SIM_FIT_OUTSIDE;
     if (is_entry && view->base_admits)
