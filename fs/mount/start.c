@@ -370,13 +370,14 @@ static void start_on_grace(void *arg)
 }
 
 /* An authenticated user without this permission, or without this table, may have others: the mount
- * is useful all the same. So is a recording without this table. */
+ * is useful all the same. So is one with more tables than --max-entries, and a recording without
+ * this table. */
 static void start_on_response(void *arg, const struct page *page, const struct error *err)
 {
     struct start_call *call = arg;
     struct start_check *check = call->check;
-    bool is_ok =
-        !err || err->authenticated || err->kind == ERROR_NO_TABLE || err->kind == ERROR_NOT_STORED;
+    bool is_ok = !err || err->authenticated || err->kind == ERROR_NO_TABLE ||
+                 err->kind == ERROR_TOO_LARGE || err->kind == ERROR_NOT_STORED;
     (void)page;
     call->state = is_ok ? START_CALL_OK : START_CALL_FAILED;
     if (err && err->kind != ERROR_NOT_STORED)

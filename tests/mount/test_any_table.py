@@ -168,6 +168,13 @@ def test_no_permission_to_list_tables(ddbfs, proxy, tmp_path, things):
         m.clean_up()
 
 
+def test_more_tables_than_max_entries(bare, things):
+    m = bare("--max-entries", "1")
+    assert "more than 1 items" in m.log() and "mounting anyway" in m.log()
+    assert code_of(lambda: os.listdir(m / "tables")) == errno.EFBIG
+    assert (m / f"tables/{things}/items/box/one").read_bytes()
+
+
 def test_no_credentials_at_all(ddbfs, tmp_path):
     root = tmp_path / "root"
     root.mkdir()

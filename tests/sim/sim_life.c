@@ -37,7 +37,6 @@ static void life_draw_limits(struct sim_life_options *out)
         out->max_rcu_per_process = (double)CHOOSE("--max-rcu-per-process", 1, 3, 10, 50, 500);
     if (life_has("--stale-if-error", 200))
         out->stale_ms = 1000 * CHOOSE("--stale-if-error", 1, 5, 30, 300, 3600);
-    /* At least the names of all tables, which the start lists. */
     if (life_has("--max-entries", 80))
         out->max_entries = (uint32_t)CHOOSE("--max-entries", 10, 10, 30, 100, 1000);
     if (life_has("--parallel", 500))

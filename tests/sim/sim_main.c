@@ -210,14 +210,11 @@ static void sim_main_record(void)
         _exit(WIFEXITED(status) ? WEXITSTATUS(status) : SIM_EXIT_DEFECT);
 }
 
-/* A mount that has not begun: a fault, or a limit that the names of the tables exceed. */
+/* A mount that has not begun: a fault. */
 static void sim_main_check_refusal(int status)
 {
-    enum { FEW_ENTRIES = 100 };
     sim_tell("mount", "was refused");
-    bool is_caused =
-        sim_causes_any(0, sim_now_ms()) || sim_life_options()->max_entries < FEW_ENTRIES;
-    if (status == 0 || !is_caused)
+    if (status == 0 || !sim_causes_any(0, sim_now_ms()))
         sim_defect("start", "the mount was refused with status %d without a cause", status);
 }
 
