@@ -1341,8 +1341,10 @@ static bool sim_oracle_is_documented(const char *path, const struct sim_node *no
         const struct sim_model *before = sim_model_now()->older;
         if (before && before->until_ms >= from_ms - ORACLE_HOLD_MS)
             return true;
+        /* READMEs and facts change with the description of their table. */
         if (!is_item)
-            return node->companion != SIM_COMPANION_NONE || node->kind == SIM_NODE_UNKNOWN;
+            return node->companion != SIM_COMPANION_NONE || node->kind == SIM_NODE_UNKNOWN ||
+                   node->kind == SIM_NODE_README || node->kind == SIM_NODE_FACT;
         struct sim_span span =
             sim_oracle_span_of_result(path, node, from_ms - ORACLE_HOLD_MS, until_ms);
         struct sim_items items = sim_node_items(node);
