@@ -242,6 +242,20 @@ static void sim_sight_free_texts(struct sim_text *texts)
         sim_text_free(&texts[i]);
 }
 
+/* A name that means another path of an older map may have no number for an attribute of type N. */
+static bool sim_sight_may_exist(const struct sim_value *values, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        struct sim_text digits = {0};
+        bool is_value =
+            values[i].type != SIM_N || sim_number_write(&digits, values[i].bytes, values[i].size);
+        sim_text_free(&digits);
+        if (!is_value)
+            return false;
+    }
+    return true;
+}
+
 static bool sim_sight_find_by_key(const struct sim_node *node, const struct sim_model_kind *kind,
                                   struct sim_items *out)
 {
@@ -253,7 +267,9 @@ static bool sim_sight_find_by_key(const struct sim_node *node, const struct sim_
     bool is_known = sim_sight_expand_key(node, &node->path, kind, key, count, values, texts);
     for (unsigned i = 0; is_known && i < count; i++)
         like[i] = (struct sim_attribute){.name = key->names[i], .value = values[i]};
-    struct sim_item *found = is_known ? sim_history_find(node->table->table, like, count) : NULL;
+    struct sim_item *found = is_known && sim_sight_may_exist(values, count)
+                                 ? sim_history_find(node->table->table, like, count)
+                                 : NULL;
     if (found) {
         out->items = sim_alloc(sizeof(struct sim_item *));
         out->items[out->count++] = found;
@@ -306,7 +322,7 @@ struct sim_items sim_node_items(const struct sim_node *node)
         sim_sight_expand_key(node, &node->path, kind, key, key->hash_count, values, texts);
     for (unsigned i = 0; is_known && i < key->hash_count; i++)
         hash[i] = &values[i];
-    if (is_known)
+    if (is_known && sim_sight_may_exist(values, key->hash_count))
         sim_sight_add_partition(&out, sim_order_find(order, hash));
     sim_sight_free_texts(texts);
     if (is_known)
