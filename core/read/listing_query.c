@@ -438,13 +438,20 @@ static bool listing_query_add_page(struct tree_listing *listing, const struct pa
     return true;
 }
 
+/* Whether each item was recorded that the listing has read again. */
+static bool listing_query_is_sound(const struct tree_listing *listing)
+{
+    return listing->failed.kind == ERROR_NONE && listing->refused.kind == ERROR_NONE &&
+           !listing->entries.failed && !listing->contents.failed;
+}
+
 /* All of a page has been delivered. */
 static void listing_query_end_page(struct tree_listing *listing)
 {
     listing->state = LISTING_QUERY;
     if (listing->more)
         return;
-    if (listing->failed.kind == ERROR_NONE)
+    if (listing_query_is_sound(listing))
         walk_conclude(listing->walk);
     listing_continue(listing);
 }
