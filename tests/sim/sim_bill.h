@@ -8,8 +8,6 @@
 struct sim_bill {
     uint64_t half_units, search_bytes;
     bool is_lost;
-    size_t charge_count;
-    struct sim_charge charges[];
 };
 
 /* Books a request that was processed. The caller owns the bill. */

@@ -1,15 +1,6 @@
-/* The books of the simulated service: exact units by table and index. */
-#include <string.h>
-
+/* The books of the simulated service: exact units. */
 #include "tests/sim/sim_bill.h"
 #include "tests/sim/sim_world.h"
-
-struct sim_account {
-    const struct sim_table *table;
-    int index;
-    char *name; /* owned */
-    struct sim_books books;
-};
 
 /* The sum of all units up to a time. */
 struct sim_mark {
@@ -18,24 +9,8 @@ struct sim_mark {
 };
 
 static struct sim_books all_books;
-static struct sim_account *accounts;
-static size_t account_count;
 static struct sim_mark *marks; /* in the order of their times */
 static size_t mark_count, mark_room;
-
-static struct sim_account *sim_books_account(const struct sim_table *table, int index)
-{
-    for (size_t i = 0; i < account_count; i++)
-        if (accounts[i].table == table && accounts[i].index == index)
-            return &accounts[i];
-    accounts = sim_grow(accounts, (account_count + 1) * sizeof *accounts);
-    accounts[account_count] = (struct sim_account){
-        .table = table,
-        .index = index,
-        .name = index < 0 ? sim_copy(table->name)
-                          : sim_printf("%s/%s", table->name, table->indexes[index].name)};
-    return &accounts[account_count++];
-}
 
 static void sim_books_mark(void)
 {
@@ -52,23 +27,14 @@ static void sim_books_mark(void)
 
 struct sim_bill *sim_books_charge(const struct sim_outcome *outcome, uint64_t search_bytes)
 {
-    size_t size = outcome->charge_count * sizeof *outcome->charges;
-    struct sim_bill *bill = sim_alloc(sizeof *bill + size);
+    struct sim_bill *bill = sim_alloc(sizeof *bill);
     bill->half_units = outcome->half_units;
     bill->search_bytes = search_bytes;
-    bill->charge_count = outcome->charge_count;
-    memcpy(bill->charges, outcome->charges, size);
     all_books.requests++;
     all_books.half_units += bill->half_units;
     if (bill->half_units > all_books.half_units_most)
         all_books.half_units_most = bill->half_units;
     all_books.search_bytes += search_bytes;
-    for (size_t i = 0; i < bill->charge_count; i++) {
-        struct sim_books *books =
-            &sim_books_account(bill->charges[i].table, bill->charges[i].index)->books;
-        books->requests++;
-        books->half_units += bill->charges[i].half_units;
-    }
     sim_books_mark();
     return bill;
 }
@@ -87,25 +53,11 @@ void sim_service_note_lost(struct sim_answer *answer)
     all_books.lost++;
     all_books.half_units_lost += bill->half_units;
     all_books.search_bytes_lost += bill->search_bytes;
-    for (size_t i = 0; i < bill->charge_count; i++) {
-        struct sim_books *books =
-            &sim_books_account(bill->charges[i].table, bill->charges[i].index)->books;
-        books->lost++;
-        books->half_units_lost += bill->charges[i].half_units;
-    }
 }
 
 struct sim_books sim_service_books(void)
 {
     return all_books;
-}
-
-struct sim_books sim_service_books_of(const char *name)
-{
-    for (size_t i = 0; i < account_count; i++)
-        if (strcmp(accounts[i].name, name) == 0)
-            return accounts[i].books;
-    return (struct sim_books){0};
 }
 
 uint64_t sim_service_half_units_since(int64_t since_ms)

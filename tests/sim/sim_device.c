@@ -214,14 +214,13 @@ static void sim_call_interrupt(struct sim_call *call, bool is_deadly)
     }
 }
 
-void sim_device_signal(struct sim_process *process, bool is_deadly)
+void sim_device_signal(struct sim_process *process)
 {
-    if (is_deadly)
-        process->is_signalled = true;
-    sim_tell("kernel", "%s gets %s signal", process->program, is_deadly ? "a deadly" : "a");
+    process->is_signalled = true;
+    sim_tell("kernel", "%s gets a deadly signal", process->program);
     for (struct sim_call *call = process->calls, *next; call; call = next) {
         next = call->next_of_process;
-        sim_call_interrupt(call, is_deadly);
+        sim_call_interrupt(call, true);
     }
 }
 

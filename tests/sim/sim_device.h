@@ -83,8 +83,8 @@ void sim_call_post(const struct sim_call *call);
 /* The kernel forgets COUNT look-ups of a node. */
 void sim_device_forget(uint64_t node, uint64_t count);
 
-/* The process has a signal: DEADLY ones also end waits for what the program has not read. */
-void sim_device_signal(struct sim_process *process, bool is_deadly);
+/* The process has a deadly signal, which also ends waits for what the program has not read. */
+void sim_device_signal(struct sim_process *process);
 
 /* All requests end with ERROR, and no more come. */
 void sim_device_abort(int error);

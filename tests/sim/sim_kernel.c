@@ -147,12 +147,7 @@ bool sim_kernel_is_live(void)
 
 void sim_kernel_signal(struct sim_process *process)
 {
-    sim_device_signal(process, true);
-}
-
-void sim_kernel_alarm(struct sim_process *process)
-{
-    sim_device_signal(process, false);
+    sim_device_signal(process);
 }
 
 struct sim_kernel_counts sim_kernel_count(void)

@@ -57,7 +57,6 @@ bool sim_kernel_is_live(void); /* FUSE_INIT has its reply, and it is mounted */
 /* stat follows links, lstat does not follow the last one. */
 int sim_sys_stat(struct sim_process *process, const char *path, struct stat *out);
 int sim_sys_lstat(struct sim_process *process, const char *path, struct stat *out);
-int sim_sys_fstat(struct sim_process *process, int fd, struct stat *out);
 int sim_sys_statfs(struct sim_process *process, const char *path);
 ssize_t sim_sys_getxattr(struct sim_process *process, const char *path, const char *name);
 int sim_sys_open(struct sim_process *process, const char *path); /* a file's descriptor */
@@ -78,11 +77,9 @@ int sim_sys_close(struct sim_process *process, int fd);
  * (KIND % 6). The result is EROFS, or an error of the path. */
 int sim_sys_write_attempt(struct sim_process *process, const char *path, unsigned kind);
 
-/* A signal: if the process waits for a request, FUSE_INTERRUPT is sent (perhaps before the request
- * is read, perhaps after its reply). */
+/* A deadly signal: if the process waits for a request, FUSE_INTERRUPT is sent (perhaps before the
+ * request is read, perhaps after its reply). */
 void sim_kernel_signal(struct sim_process *process);
-/* A signal that the process handles, such as an alarm: likewise, but its system call goes on. */
-void sim_kernel_alarm(struct sim_process *process);
 
 /* Memory pressure: drops some unused dentries, inodes and pages, with FORGET or BATCH_FORGET.
  * PER_MILLE of them; 1000: all unused. */

@@ -838,17 +838,6 @@ void sim_oracle_link(const char *path, const char *target, int64_t from_ms, int6
     sim_oracle_judge("link", path, from_ms, sim_oracle_judge_target, &reading);
 }
 
-bool sim_paths_has(const char *path)
-{
-    struct sim_node node;
-    sim_model_resolve(sim_model_now(), path, &node);
-    bool has = node.kind != SIM_NODE_NONE && node.kind != SIM_NODE_UNKNOWN &&
-               node.kind != SIM_NODE_PROBE && node.kind != SIM_NODE_REFUSED &&
-               node.kind != SIM_NODE_BELOW_FILE;
-    sim_node_clean_up(&node);
-    return has;
-}
-
 int64_t sim_paths_ttl_ms(const char *path)
 {
     struct sim_node node;

@@ -52,8 +52,6 @@ void sim_oracle_link(const char *path, const char *target, int64_t from_ms, int6
 /* The ttl of the results of PATH, an item or a listing; 0: each read sends a request, or unknown.
  */
 int64_t sim_paths_ttl_ms(const char *path);
-/* Whether the map of now has such a path, whatever the tables have. */
-bool sim_paths_has(const char *path);
 /* Whether entry NAME of the listing PATH is an item, which the listing has read whole. */
 bool sim_paths_is_item(const char *path, const char *name);
 

@@ -63,14 +63,10 @@ struct sim_books {
     uint64_t search_bytes, search_bytes_lost; /* of vector searches */
 };
 struct sim_books sim_service_books(void);
-/* By table, or table and index "TABLE/INDEX"; zeros if it was never read. */
-struct sim_books sim_service_books_of(const char *name);
 
 /* How many transfers are under way: at the end 0. */
 size_t sim_transport_count(void);
 /* How many requests the program has sent, in all; also those that did not reach the service. */
 uint64_t sim_transport_sent(void);
-/* The time of the last one; 0: none was sent. */
-int64_t sim_transport_last_ms(void);
 
 #endif

@@ -50,7 +50,6 @@ struct sim_stream {
     const struct sim_change *last; /* that is in a shard; NULL: none is */
     uint64_t sequence;
     int64_t restless_ms; /* the longest life of a shard; 0: shards never close */
-    uint64_t trims;
     struct sim_stream *next;
 };
 
@@ -65,14 +64,6 @@ const char *sim_streams_view(const struct sim_table *table)
         number = number * 31 + (unsigned char)*at;
     struct sim_dice dice = sim_dice_for("view", number);
     return sim_dice_chance(&dice, 600) ? views[0] : views[sim_dice_below(&dice, 4)];
-}
-
-uint64_t sim_streams_trimmed(const struct sim_table *table)
-{
-    for (const struct sim_stream *each = streams; each; each = each->next)
-        if (each->table == table)
-            return each->trims;
-    return 0;
 }
 
 void sim_outcome_state(struct sim_outcome *out, const char *code, char *message)
@@ -265,7 +256,6 @@ static void sim_streams_trim(struct sim_stream *stream, int64_t kept_ms)
 /* A fault of the life: the oldest changes are removed early. */
 static void sim_streams_trim_early(struct sim_stream *stream, struct sim_dice *dice)
 {
-    stream->trims++;
     sim_streams_trim(stream, sim_dice_between(dice, 0, 30 * 1000));
 }
 

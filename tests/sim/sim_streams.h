@@ -15,9 +15,6 @@ const char *sim_streams_view(const struct sim_table *table);
 bool sim_streams_answer(const char *operation, const struct sim_json *request,
                         struct sim_dice *dice, struct sim_outcome *out);
 
-/* How often changes of TABLE were lost to readers, because the oldest were removed early. */
-uint64_t sim_streams_trimmed(const struct sim_table *table);
-
 /* The oracle of one line of TABLE's changes.jsonl: it is a change that the stream has, with its
  * kind, time, keys and images. LINE has a sequence and a shard. */
 void sim_streams_check_line(const struct sim_table *table, const struct sim_json *line);

@@ -86,17 +86,6 @@ int sim_sys_lstat(struct sim_process *process, const char *path, struct stat *ou
     return sim_sys_at(process, path, false, sim_sys_stat_at, out);
 }
 
-int sim_sys_fstat(struct sim_process *process, int fd, struct stat *out)
-{
-    struct sim_file *file = sim_file_find(fd);
-    if (!file)
-        return -EBADF;
-    int error = sim_walk_refresh(process, file->dentry->inode, sim_file_handle(file));
-    if (!error)
-        sim_sys_fill_stat(file->dentry->inode, out);
-    return error;
-}
-
 /* What a kernel asks besides. */
 
 static int sim_sys_statfs_at(struct sim_process *process, struct sim_dentry *dentry, void *arg)

@@ -58,7 +58,6 @@ struct transfer {
 
 static size_t transfer_count;
 static uint64_t sent_count;
-static int64_t last_sent_ms;
 
 size_t sim_transport_count(void)
 {
@@ -68,11 +67,6 @@ size_t sim_transport_count(void)
 uint64_t sim_transport_sent(void)
 {
     return sent_count;
-}
-
-int64_t sim_transport_last_ms(void)
-{
-    return last_sent_ms;
 }
 
 /* The life of a transfer. */
@@ -579,7 +573,6 @@ static struct transfer *sim_transport_send(struct transport *transport,
     transfer_count++;
     if (!transfer->is_of_identity) {
         sent_count++;
-        last_sent_ms = sim_now_ms();
     }
     return transfer;
 }
