@@ -92,7 +92,7 @@ static struct sim_table *sim_description_table(const struct sim_json *request, c
     return table;
 }
 
-static void sim_description_write_keys(struct sim_text *out, const struct sim_key_schema *key)
+void sim_description_write_keys(struct sim_text *out, const struct sim_key_schema *key)
 {
     sim_text_puts(out, "\"KeySchema\":[");
     for (unsigned i = 0; i < key->hash_count + key->range_count; i++) {

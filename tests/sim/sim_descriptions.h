@@ -9,4 +9,7 @@
 bool sim_descriptions_answer(const char *operation, const struct sim_json *request,
                              const struct sim_mood *mood, struct sim_outcome *out);
 
+/* Appends the member KeySchema. */
+void sim_description_write_keys(struct sim_text *out, const struct sim_key_schema *key);
+
 #endif

@@ -42,16 +42,23 @@ static int sim_notify_entry(uint64_t number, uint64_t child, const char *name, s
     return error;
 }
 
+/* The form of a name of SIZE bytes with its NUL, of which STATED are said to be the name. */
+static int sim_notify_check_name(size_t size, uint32_t stated)
+{
+    if (stated > SIM_NAME_MOST)
+        return ENAMETOOLONG;
+    return size == (size_t)stated + 1 ? 0 : EINVAL;
+}
+
 static int sim_notify_inval_entry(const unsigned char *body, size_t size)
 {
     struct fuse_notify_inval_entry_out out;
     if (size < sizeof out)
         return EINVAL;
     memcpy(&out, body, sizeof out);
-    if (out.namelen > SIM_NAME_MOST)
-        return ENAMETOOLONG;
-    if (size != sizeof out + out.namelen + 1)
-        return EINVAL;
+    int error = sim_notify_check_name(size - sizeof out, out.namelen);
+    if (error)
+        return error;
     return sim_notify_entry(out.parent, 0, (const char *)body + sizeof out, out.namelen, out.flags);
 }
 
@@ -61,10 +68,9 @@ static int sim_notify_delete(const unsigned char *body, size_t size)
     if (size < sizeof out)
         return EINVAL;
     memcpy(&out, body, sizeof out);
-    if (out.namelen > SIM_NAME_MOST)
-        return ENAMETOOLONG;
-    if (size != sizeof out + out.namelen + 1)
-        return EINVAL;
+    int error = sim_notify_check_name(size - sizeof out, out.namelen);
+    if (error)
+        return error;
     return sim_notify_entry(out.parent, out.child, (const char *)body + sizeof out, out.namelen, 0);
 }
 

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "tests/sim/sim_causes.h"
+#include "tests/sim/sim_descriptions.h"
 #include "tests/sim/sim_life.h"
 #include "tests/sim/sim_world.h"
 
@@ -316,17 +317,6 @@ static void sim_streams_write_shard(struct sim_text *out, const struct sim_strea
     sim_text_puts(out, "}");
 }
 
-static void sim_streams_write_schema(struct sim_text *out, const struct sim_key_schema *key)
-{
-    sim_text_puts(out, "\"KeySchema\":[");
-    for (unsigned i = 0; i < key->hash_count + key->range_count; i++) {
-        sim_text_puts(out, i ? ",{\"AttributeName\":" : "{\"AttributeName\":");
-        sim_text_json_string(out, key->names[i], strlen(key->names[i]));
-        sim_text_printf(out, ",\"KeyType\":\"%s\"}", i < key->hash_count ? "HASH" : "RANGE");
-    }
-    sim_text_puts(out, "]");
-}
-
 static void sim_streams_describe(struct sim_stream *stream, const struct sim_json *request,
                                  struct sim_dice *dice, struct sim_outcome *out)
 {
@@ -346,7 +336,7 @@ static void sim_streams_describe(struct sim_stream *stream, const struct sim_jso
                     "\"StreamStatus\":\"ENABLED\",\"StreamViewType\":\"%s\",\"TableName\":\"%s\","
                     "\"CreationRequestDateTime\":%.3f,",
                     sim_streams_view(stream->table), stream->table->name, sim_streams_seconds(0));
-    sim_streams_write_schema(body, &stream->table->key);
+    sim_description_write_keys(body, &stream->table->key);
     sim_text_puts(body, ",\"Shards\":[");
     for (size_t i = 0; i < stream->shard_count; i++) {
         const struct sim_shard *shard = &stream->shards[i];

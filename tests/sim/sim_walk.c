@@ -149,6 +149,22 @@ static int sim_walk_look_up(struct sim_walk *walk, struct sim_dentry *dentry,
     return 0;
 }
 
+/* As sim_walk_revalidate of DENTRY, used by the caller. If it is valid, it is *OUT; else the use
+ * ends. */
+static int sim_walk_use_valid(struct sim_walk *walk, struct sim_dentry *dentry,
+                              struct sim_dentry **out)
+{
+    int valid = sim_walk_revalidate(walk, dentry);
+    if (valid > 0) {
+        *out = dentry;
+        return valid;
+    }
+    if (valid == 0)
+        sim_dentry_invalidate(dentry);
+    sim_dentry_release(dentry);
+    return valid;
+}
+
 /* With the directory's lock, which look-ups share. */
 static int sim_walk_find_locked(struct sim_walk *walk, struct sim_dentry *directory,
                                 const char *name, size_t size, struct sim_dentry **out)
@@ -157,16 +173,9 @@ static int sim_walk_find_locked(struct sim_walk *walk, struct sim_dentry *direct
         struct sim_dentry *dentry = sim_dentry_alloc(walk->process, directory, name, size);
         if (dentry->is_looked_up)
             return sim_walk_look_up(walk, dentry, out);
-        int valid = sim_walk_revalidate(walk, dentry);
-        if (valid > 0) {
-            *out = dentry;
-            return 0;
-        }
-        if (valid == 0)
-            sim_dentry_invalidate(dentry);
-        sim_dentry_release(dentry);
-        if (valid < 0)
-            return valid;
+        int valid = sim_walk_use_valid(walk, dentry, out);
+        if (valid != 0)
+            return valid < 0 ? valid : 0;
     }
 }
 
@@ -177,16 +186,9 @@ static int sim_walk_find(struct sim_walk *walk, struct sim_dentry *directory, co
     struct sim_dentry *dentry = sim_dentry_find(directory, name, size);
     if (dentry) {
         sim_dentry_use(dentry);
-        int valid = sim_walk_revalidate(walk, dentry);
-        if (valid > 0) {
-            *out = dentry;
-            return 0;
-        }
-        if (valid == 0)
-            sim_dentry_invalidate(dentry);
-        sim_dentry_release(dentry);
-        if (valid < 0)
-            return valid;
+        int valid = sim_walk_use_valid(walk, dentry, out);
+        if (valid != 0)
+            return valid < 0 ? valid : 0;
     }
     if (size > SIM_NAME_MOST)
         return -ENAMETOOLONG;
