@@ -39,6 +39,13 @@ static size_t cause_count, cause_room;
 static bool had[SIM_FAULTS];
 static struct sim_attempt *attempts; /* in the order of their ends */
 static size_t attempt_count, attempt_room;
+
+/* A look-up that waited for another one of its name. */
+struct sim_queue {
+    int64_t ended_ms, since_ms;
+};
+static struct sim_queue *queues; /* in the order of their ends */
+static size_t queue_count, queue_room;
 static struct sim_budget *budgets;
 static size_t budget_count;
 
@@ -210,6 +217,12 @@ void sim_causes_note(enum sim_fault fault, const char *detail)
     causes[cause_count++] = (struct sim_cause){fault, sim_now_ms()};
     had[fault] = true;
     sim_tell("fault", "%s: %s", sim_fault_name(fault), detail);
+}
+
+void sim_causes_note_queue(int64_t since_ms)
+{
+    queues = sim_causes_make_room(queues, queue_count, &queue_room, sizeof *queues);
+    queues[queue_count++] = (struct sim_queue){sim_now_ms(), since_ms};
 }
 
 static const struct sim_spell *sim_causes_find_spell(enum sim_fault fault)
@@ -404,11 +417,22 @@ static bool sim_causes_explain_replay(int error)
     return error == ETIMEDOUT && sim_life_options()->is_replay;
 }
 
+/* The time since which a look-up of the reader has waited: that of the caller before it. */
+static int64_t sim_causes_queued_since(int64_t from_ms, int64_t until_ms)
+{
+    int64_t since_ms = from_ms;
+    for (size_t i = queue_count; i-- > 0 && queues[i].ended_ms >= from_ms;)
+        if (queues[i].ended_ms <= until_ms && queues[i].since_ms < since_ms)
+            since_ms = queues[i].since_ms;
+    return since_ms;
+}
+
 /* A reader waits for late responses, also for those of others, until the time-out; and at most
  * three times as long whatever its requests do. */
 static bool sim_causes_explain_patience(int error, int64_t from_ms, int64_t until_ms)
 {
     int64_t timeout_ms = sim_life_options()->timeout_ms;
+    from_ms = sim_causes_queued_since(from_ms, until_ms);
     int64_t waited_ms = until_ms - from_ms + SIM_SLACK_MS;
     bool is_limited =
         sim_life_options()->max_rcu > 0 || sim_life_options()->max_rcu_per_process > 0;

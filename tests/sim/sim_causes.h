@@ -75,6 +75,10 @@ uint64_t sim_causes_count(uint64_t key);
 /* Notes a cause that something else than a spell had. */
 void sim_causes_note(enum sim_fault fault, const char *detail);
 
+/* Notes that a look-up of a name begins, for which others have waited since SINCE_MS. Its caller
+ * gets their failure (ADR 13). */
+void sim_causes_note_queue(int64_t since_ms);
+
 /* Whether the errno ERROR of an operation between two times has a cause that was injected. The
  * time before FROM_MS counts, too, as long as the program may reuse a failure or retry
  * (REACH_MS). */

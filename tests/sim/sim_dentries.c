@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tests/sim/sim_causes.h"
 #include "tests/sim/sim_numbers.h"
 #include "tests/sim/sim_pages.h"
 #include "tests/sim/sim_world.h"
@@ -274,6 +275,7 @@ struct sim_dentry *sim_dentry_alloc(struct sim_process *process, struct sim_dent
                                     const char *name, size_t size)
 {
     struct sim_dentry *dentry;
+    int64_t since_ms = sim_now_ms();
     for (;;) {
         dentry = sim_dentry_find(parent, name, size);
         if (dentry) {
@@ -286,10 +288,14 @@ struct sim_dentry *sim_dentry_alloc(struct sim_process *process, struct sim_dent
         sim_dentry_use(dentry);
         sim_device_sleep(process, true, sim_dentry_is_found, dentry,
                          "waits for another look-up of the name");
+        if (dentry->waited_since_ms < since_ms)
+            since_ms = dentry->waited_since_ms;
+        sim_causes_note_queue(since_ms);
         sim_dentry_release(dentry);
     }
     dentry = sim_dentry_new(parent, name, size);
     dentry->is_looked_up = true;
+    dentry->waited_since_ms = since_ms;
     sim_dict_add(&sim_dentries.looked_up, &dentry->by_name, sim_dentry_hash(parent, name, size));
     return dentry;
 }

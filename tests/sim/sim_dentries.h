@@ -48,6 +48,7 @@ struct sim_dentry {
     uint64_t epoch;
     unsigned uses; /* children, walks, open files */
     bool is_hashed, is_looked_up;
+    int64_t waited_since_ms; /* the first caller of those that look the name up one by one */
     struct sim_ring children;
 };
 
