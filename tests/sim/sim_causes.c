@@ -427,8 +427,25 @@ static int64_t sim_causes_queued_since(int64_t from_ms, int64_t until_ms)
     return since_ms;
 }
 
+/* Whether many pages came, up to the end: a listing of narrow pages may wait for a name in them. */
+static bool sim_causes_has_pages(int64_t from_ms, int64_t until_ms)
+{
+    enum { LEAST_PAGES = 4 };
+    int64_t latest_ms = from_ms;
+    unsigned count = 0;
+    for (size_t i = attempt_count; i-- > 0 && attempts[i].ended_ms >= from_ms;) {
+        bool is_page = attempts[i].error == 0 && strcmp(attempts[i].operation, "Query") == 0;
+        if (!is_page || attempts[i].ended_ms > until_ms)
+            continue;
+        if (attempts[i].ended_ms > latest_ms)
+            latest_ms = attempts[i].ended_ms;
+        count++;
+    }
+    return count >= LEAST_PAGES && until_ms - latest_ms < sim_life_options()->timeout_ms;
+}
+
 /* A reader waits for late responses, also for those of others, until the time-out; and at most
- * three times as long whatever its requests do. */
+ * three times as long whatever its requests do (docs/internals/parked-requests.md). */
 static bool sim_causes_explain_patience(int error, int64_t from_ms, int64_t until_ms)
 {
     int64_t timeout_ms = sim_life_options()->timeout_ms;
@@ -441,7 +458,8 @@ static bool sim_causes_explain_patience(int error, int64_t from_ms, int64_t unti
                    sim_causes_struck(SIM_FAULT_NO_ANSWER, from_ms - timeout_ms, until_ms);
     return error == ETIMEDOUT &&
            ((waited_ms >= timeout_ms && is_late) ||
-            (waited_ms >= 3 * timeout_ms && sim_causes_any(from_ms, until_ms)));
+            (waited_ms >= 3 * timeout_ms &&
+             (sim_causes_any(from_ms, until_ms) || sim_causes_has_pages(from_ms, until_ms))));
 }
 
 bool sim_causes_explain(int error, int64_t from_ms, int64_t until_ms, int64_t reach_ms)
