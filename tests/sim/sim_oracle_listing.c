@@ -176,7 +176,7 @@ static bool sim_oracle_is_nameless(const struct sim_expectation *of, const char 
         if (is_same) {
             *out = entry;
             of->seen[entry->item] = true;
-            if (!is_shortened)
+            if (!is_shortened && !pattern->is_groups) /* a group has several items */
                 return true;
         }
     }
