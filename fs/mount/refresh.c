@@ -227,7 +227,7 @@ static bool refresh_send(struct refresh_job *job)
         list_prepend(&job->refresh->jobs, &job->node);
         return true;
     }
-    refresh_finish(job, EAGAIN);
+    refresh_finish(job, job->deadline ? EAGAIN : ENOMEM);
     return false;
 }
 
