@@ -312,7 +312,7 @@ void sim_causes_note_attempt(const struct sim_attempt *attempt)
 
 /* Explanations. */
 
-static bool sim_causes_struck(enum sim_fault fault, int64_t from_ms, int64_t until_ms)
+bool sim_causes_struck(enum sim_fault fault, int64_t from_ms, int64_t until_ms)
 {
     for (size_t i = cause_count; i-- > 0 && causes[i].at_ms >= from_ms;)
         if (causes[i].fault == fault && causes[i].at_ms <= until_ms)

@@ -83,6 +83,8 @@ void sim_causes_note_queue(int64_t since_ms);
  * time before FROM_MS counts, too, as long as the program may reuse a failure or retry
  * (REACH_MS). */
 bool sim_causes_explain(int error, int64_t from_ms, int64_t until_ms, int64_t reach_ms);
+/* Whether FAULT struck or was noted between two times. */
+bool sim_causes_struck(enum sim_fault fault, int64_t from_ms, int64_t until_ms);
 /* Whether any fault struck in the time; pages and batches that are cut short are none. */
 bool sim_causes_any(int64_t from_ms, int64_t until_ms);
 /* Likewise, also pages that were cut, which are no errors but more requests. */

@@ -24,6 +24,7 @@ enum {
     ORACLE_ABSENT_TTL_MS = 2000,
     /* The age of a result counts from its response: it may have been read that much earlier. */
     ORACLE_RESPONSE_MS = 300,
+    ORACLE_LEFT_KEYS_MS = 2000,
     /* docs/live.md: a change is visible "within about a second"; from a lag of 5 s on the ttl
      * counts, and "none from before the lag". The half second is for the kernel. */
     ORACLE_LIVE_MS = 6000,
@@ -100,6 +101,9 @@ static struct sim_span sim_oracle_span_of(const char *path, const struct sim_nod
         age < ORACLE_LIVE_MS)
         age = ORACLE_LIVE_MS;
     age += ORACLE_RESPONSE_MS;
+    /* Keys that are left are requested again after a delay (docs/internals/retries.md). */
+    if (sim_causes_struck(SIM_FAULT_UNPROCESSED, from_ms - age - ORACLE_LEFT_KEYS_MS, until_ms))
+        age += ORACLE_LEFT_KEYS_MS;
     int64_t reach = age + 3 * options->timeout_ms;
     if (sim_causes_any(from_ms - reach - options->stale_ms, until_ms)) {
         /* A response may come late, and a request is repeated until --timeout. */
