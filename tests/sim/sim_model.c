@@ -337,7 +337,7 @@ enum sim_fit sim_pattern_admits(const struct sim_model_table *table,
 
 /* Paths. */
 
-struct sim_walk {
+struct sim_model_walk {
     const struct sim_model *model;
     struct sim_slice steps[64];
     unsigned count;
@@ -523,11 +523,8 @@ static void sim_model_resolve_entry(struct sim_node *node, const struct sim_patt
         return;
     }
     node->kind = SIM_NODE_UNKNOWN;
-    if (pattern->is_groups) {
-        node->kind = SIM_NODE_UNKNOWN; /* unreachable: the next step takes every name */
-        return;
-    }
-    if (!sim_model_strip_suffix(&name) || memmem(name.bytes, name.size, "%~", 2))
+    if (pattern->is_groups || !sim_model_strip_suffix(&name) ||
+        memmem(name.bytes, name.size, "%~", 2))
         return;
     node->kind = SIM_NODE_NONE;
     if (pattern->has_rank) {
@@ -572,8 +569,8 @@ static void sim_model_resolve_entry(struct sim_node *node, const struct sim_patt
 }
 
 /* The steps from FIRST on, below the directory of TABLE. */
-static void sim_model_resolve_table(struct sim_walk *walk, const struct sim_model_table *table,
-                                    unsigned first)
+static void sim_model_resolve_table(struct sim_model_walk *walk,
+                                    const struct sim_model_table *table, unsigned first)
 {
     struct sim_node *node = walk->node;
     bool alive[SIM_MODEL_PATTERNS];
@@ -595,11 +592,9 @@ static void sim_model_resolve_table(struct sim_walk *walk, const struct sim_mode
             const struct sim_pattern *pattern = &table->patterns[p];
             if (alive[p] && !pattern->is_hidden && pattern->step_count > depth &&
                 sim_model_is_placeholder(&pattern->steps[depth], name)) {
-                node->kind = sim_step_is_valued(table, &pattern->steps[depth])
-                                 ? SIM_NODE_UNKNOWN
-                                 : SIM_NODE_PLACEHOLDER;
-                if (node->kind == SIM_NODE_UNKNOWN && !table->values_are_all)
-                    node->kind = SIM_NODE_PLACEHOLDER;
+                bool is_value =
+                    sim_step_is_valued(table, &pattern->steps[depth]) && table->values_are_all;
+                node->kind = is_value ? SIM_NODE_UNKNOWN : SIM_NODE_PLACEHOLDER;
                 node->depth = walk->count - i - 1;
                 return;
             }
@@ -682,7 +677,7 @@ static const struct sim_model_table *sim_model_find_table(const struct sim_model
     return NULL;
 }
 
-static void sim_model_resolve_steps(struct sim_walk *walk)
+static void sim_model_resolve_steps(struct sim_model_walk *walk)
 {
     const struct sim_model *model = walk->model;
     struct sim_node *node = walk->node;
@@ -770,7 +765,7 @@ static enum sim_companion sim_model_companion_of(struct sim_slice *name)
 void sim_model_resolve(const struct sim_model *model, const char *path, struct sim_node *out)
 {
     *out = (struct sim_node){.values = sim_alloc(2 * strlen(path) + 16)};
-    struct sim_walk walk = {.model = model, .node = out};
+    struct sim_model_walk walk = {.model = model, .node = out};
     while (*path) {
         while (*path == '/')
             path++;
