@@ -226,9 +226,11 @@ def several(found):
     return {name: sorted(where) for name, where in files.items() if len(where) > 1}
 
 
-def test_names_are_unique():
+@pytest.mark.parametrize("room, least_functions, least_tags", [("product", 2000, 300), ("simulator", 800, 60)])
+def test_names_are_unique(room, least_functions, least_tags):
     """File names, static functions, and tags of structs, enums and unions."""
-    code = {name_of(path): without_comments(text_of(path)) for path in PRODUCT}
+    paths = PRODUCT if room == "product" else [*REPO.glob("tests/sim/*.[ch]")]
+    code = {name_of(path): without_comments(text_of(path)) for path in paths}
     functions = [
         (match[2], name)
         for name, text in code.items()
@@ -236,7 +238,7 @@ def test_names_are_unique():
         if match[1].startswith("static ")
     ]
     tags = [(match[1], name) for name, text in code.items() for match in TAG.finditer(text)]
-    assert len(functions) > 2000 and len(tags) > 300
+    assert len(functions) > least_functions and len(tags) > least_tags
     assert several((name.rpartition("/")[2], name) for name in code) == {}
     assert several(functions) == {}
     assert several(tags) == {}

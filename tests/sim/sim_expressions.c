@@ -189,7 +189,7 @@ static bool sim_parse_take_word(struct sim_parser *parser, const char *word)
     return true;
 }
 
-static int sim_parse_add(struct sim_parser *parser, struct sim_node node)
+static int sim_parse_add(struct sim_parser *parser, struct sim_term node)
 {
     struct sim_expressions *of = parser->of;
     if (of->node_count == of->node_room) {
@@ -200,12 +200,12 @@ static int sim_parse_add(struct sim_parser *parser, struct sim_node node)
     return (int)of->node_count++;
 }
 
-static int sim_parse_add_operator(struct sim_parser *parser, enum sim_node_kind kind, int a, int b,
+static int sim_parse_add_operator(struct sim_parser *parser, enum sim_term_kind kind, int a, int b,
                                   int c)
 {
     if (++parser->of->operators > SIM_MOST_OPERATORS)
         return sim_parse_fail(parser, "The expression contains too many operators");
-    return sim_parse_add(parser, (struct sim_node){.kind = kind, .parts = {a, b, c}, .next = -1});
+    return sim_parse_add(parser, (struct sim_term){.kind = kind, .parts = {a, b, c}, .next = -1});
 }
 
 static void sim_parse_add_step(struct sim_parser *parser, struct sim_step step)
@@ -259,7 +259,7 @@ static const char *sim_parse_name(struct sim_parser *parser)
 
 static int sim_parse_path(struct sim_parser *parser)
 {
-    struct sim_node node = {.kind = SIM_NODE_PATH,
+    struct sim_term node = {.kind = SIM_TERM_PATH,
                             .parts = {-1, -1, -1},
                             .next = -1,
                             .step = (unsigned)parser->of->step_count};
@@ -299,7 +299,7 @@ static int sim_parse_value(struct sim_parser *parser)
             continue;
         parser->at += size;
         of->values[i].used = true;
-        return sim_parse_add(parser, (struct sim_node){.kind = SIM_NODE_VALUE,
+        return sim_parse_add(parser, (struct sim_term){.kind = SIM_TERM_VALUE,
                                                        .parts = {-1, -1, -1},
                                                        .next = -1,
                                                        .value = &of->values[i].value});
@@ -321,7 +321,7 @@ static int sim_parse_operand(struct sim_parser *parser)
             int path = sim_parse_path(parser);
             if (path < 0 || !sim_parse_take(parser, ")"))
                 return sim_parse_fail(parser, "Syntax error");
-            return sim_parse_add_operator(parser, SIM_NODE_SIZE, path, -1, -1);
+            return sim_parse_add_operator(parser, SIM_TERM_SIZE, path, -1, -1);
         }
         parser->at = from;
     }
@@ -330,8 +330,8 @@ static int sim_parse_operand(struct sim_parser *parser)
 
 static const struct sim_value *sim_node_value(const struct sim_parser *parser, int node)
 {
-    const struct sim_node *at = &parser->of->nodes[node];
-    return at->kind == SIM_NODE_VALUE ? at->value : NULL;
+    const struct sim_term *at = &parser->of->nodes[node];
+    return at->kind == SIM_TERM_VALUE ? at->value : NULL;
 }
 
 /* Comparisons by order take texts, numbers and bytes. */
@@ -359,12 +359,12 @@ static bool sim_parse_check_bounds(struct sim_parser *parser, int low, int high)
 
 static bool sim_nodes_are_equal(const struct sim_expressions *of, int a, int b)
 {
-    const struct sim_node *x = &of->nodes[a], *y = &of->nodes[b];
+    const struct sim_term *x = &of->nodes[a], *y = &of->nodes[b];
     if (x->kind != y->kind)
         return false;
-    if (x->kind == SIM_NODE_VALUE)
+    if (x->kind == SIM_TERM_VALUE)
         return x->value == y->value;
-    if (x->kind == SIM_NODE_SIZE)
+    if (x->kind == SIM_TERM_SIZE)
         return sim_nodes_are_equal(of, x->parts[0], y->parts[0]);
     bool same = x->step_count == y->step_count;
     for (unsigned i = 0; same && i < x->step_count; i++) {
@@ -389,14 +389,14 @@ static int sim_parse_in(struct sim_parser *parser, int left)
             return sim_parse_fail(parser, "The IN operator is provided with too many operands");
         /* A chain of nodes of its own: an operand has no place for it. */
         int link = sim_parse_add(
-            parser, (struct sim_node){.kind = SIM_NODE_IN, .parts = {value, -1, -1}, .next = -1});
+            parser, (struct sim_term){.kind = SIM_TERM_IN, .parts = {value, -1, -1}, .next = -1});
         if (last < 0)
             first = link;
         else
             parser->of->nodes[last].next = link;
         last = link;
         if (sim_parse_take(parser, ")"))
-            return sim_parse_add_operator(parser, SIM_NODE_IN, left, first, -1);
+            return sim_parse_add_operator(parser, SIM_TERM_IN, left, first, -1);
         if (!sim_parse_take(parser, ","))
             return sim_parse_fail(parser, "Syntax error");
     }
@@ -407,9 +407,9 @@ static int sim_parse_comparison(struct sim_parser *parser, int left)
 {
     static const struct {
         const char *mark;
-        enum sim_node_kind kind;
-    } marks[] = {{"<>", SIM_NODE_NOT_EQUAL}, {"<=", SIM_NODE_AT_MOST}, {">=", SIM_NODE_AT_LEAST},
-                 {"=", SIM_NODE_EQUAL},      {"<", SIM_NODE_LESS},     {">", SIM_NODE_GREATER}};
+        enum sim_term_kind kind;
+    } marks[] = {{"<>", SIM_TERM_NOT_EQUAL}, {"<=", SIM_TERM_AT_MOST}, {">=", SIM_TERM_AT_LEAST},
+                 {"=", SIM_TERM_EQUAL},      {"<", SIM_TERM_LESS},     {">", SIM_TERM_GREATER}};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         if (!sim_parse_take(parser, marks[i].mark))
             continue;
@@ -419,7 +419,7 @@ static int sim_parse_comparison(struct sim_parser *parser, int left)
         if (sim_nodes_are_equal(parser->of, left, right))
             return sim_parse_fail(parser, "The first operand must be distinct from the remaining "
                                           "operands for this operator or function");
-        bool by_order = marks[i].kind > SIM_NODE_NOT_EQUAL;
+        bool by_order = marks[i].kind > SIM_TERM_NOT_EQUAL;
         if (by_order &&
             (!sim_parse_check_order(parser, left) || !sim_parse_check_order(parser, right)))
             return -1;
@@ -432,19 +432,19 @@ static int sim_parse_comparison(struct sim_parser *parser, int left)
         int high = sim_parse_operand(parser);
         if (high < 0 || !sim_parse_check_bounds(parser, low, high))
             return -1;
-        return sim_parse_add_operator(parser, SIM_NODE_BETWEEN, left, low, high);
+        return sim_parse_add_operator(parser, SIM_TERM_BETWEEN, left, low, high);
     }
     return sim_parse_in(parser, left);
 }
 
-static bool sim_parse_check_function(struct sim_parser *parser, enum sim_node_kind kind, int path,
+static bool sim_parse_check_function(struct sim_parser *parser, enum sim_term_kind kind, int path,
                                      int other)
 {
     const struct sim_value *value = sim_node_value(parser, other);
     bool ok = true;
-    if (kind == SIM_NODE_BEGINS)
+    if (kind == SIM_TERM_BEGINS)
         ok = !value || value->type == SIM_S || value->type == SIM_B;
-    else if (kind == SIM_NODE_TYPE)
+    else if (kind == SIM_TERM_TYPE)
         ok = value && value->type == SIM_S;
     if (ok && sim_nodes_are_equal(parser->of, path, other))
         ok = false;
@@ -458,12 +458,12 @@ static int sim_parse_function(struct sim_parser *parser)
 {
     static const struct {
         const char *name;
-        enum sim_node_kind kind;
-    } functions[] = {{"attribute_exists", SIM_NODE_EXISTS},
-                     {"attribute_not_exists", SIM_NODE_NOT_EXISTS},
-                     {"attribute_type", SIM_NODE_TYPE},
-                     {"begins_with", SIM_NODE_BEGINS},
-                     {"contains", SIM_NODE_CONTAINS}};
+        enum sim_term_kind kind;
+    } functions[] = {{"attribute_exists", SIM_TERM_EXISTS},
+                     {"attribute_not_exists", SIM_TERM_NOT_EXISTS},
+                     {"attribute_type", SIM_TERM_TYPE},
+                     {"begins_with", SIM_TERM_BEGINS},
+                     {"contains", SIM_TERM_CONTAINS}};
     sim_parse_skip(parser);
     size_t size = sim_parse_word_size(parser->at);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -478,7 +478,7 @@ static int sim_parse_function(struct sim_parser *parser)
         int path = sim_parse_path(parser), other = -1;
         if (path < 0)
             return -1;
-        if (functions[i].kind >= SIM_NODE_TYPE) {
+        if (functions[i].kind >= SIM_TERM_TYPE) {
             if (!sim_parse_take(parser, ","))
                 return sim_parse_fail(parser, "Incorrect number of operands for function");
             other = sim_parse_operand(parser);
@@ -520,7 +520,7 @@ static int sim_parse_not(struct sim_parser *parser)
     if (!sim_parse_take_word(parser, "NOT"))
         return sim_parse_primary(parser);
     int inner = sim_parse_not(parser);
-    return inner < 0 ? -1 : sim_parse_add_operator(parser, SIM_NODE_NOT, inner, -1, -1);
+    return inner < 0 ? -1 : sim_parse_add_operator(parser, SIM_TERM_NOT, inner, -1, -1);
 }
 
 static int sim_parse_and(struct sim_parser *parser)
@@ -528,7 +528,7 @@ static int sim_parse_and(struct sim_parser *parser)
     int left = sim_parse_not(parser);
     while (left >= 0 && sim_parse_take_word(parser, "AND")) {
         int right = sim_parse_not(parser);
-        left = right < 0 ? -1 : sim_parse_add_operator(parser, SIM_NODE_AND, left, right, -1);
+        left = right < 0 ? -1 : sim_parse_add_operator(parser, SIM_TERM_AND, left, right, -1);
     }
     return left;
 }
@@ -538,7 +538,7 @@ static int sim_parse_or(struct sim_parser *parser)
     int left = sim_parse_and(parser);
     while (left >= 0 && sim_parse_take_word(parser, "OR")) {
         int right = sim_parse_and(parser);
-        left = right < 0 ? -1 : sim_parse_add_operator(parser, SIM_NODE_OR, left, right, -1);
+        left = right < 0 ? -1 : sim_parse_add_operator(parser, SIM_TERM_OR, left, right, -1);
     }
     return left;
 }
@@ -576,8 +576,8 @@ bool sim_expressions_read_condition(struct sim_expressions *of, const struct sim
 }
 
 /* Whether one path of a projection is the beginning of another. */
-static bool sim_paths_overlap(const struct sim_expressions *of, const struct sim_node *a,
-                              const struct sim_node *b)
+static bool sim_paths_overlap(const struct sim_expressions *of, const struct sim_term *a,
+                              const struct sim_term *b)
 {
     bool same = true;
     for (unsigned i = 0; same && i < a->step_count && i < b->step_count; i++) {
@@ -617,7 +617,7 @@ bool sim_expressions_read_projection(struct sim_expressions *of, const struct si
     return true;
 }
 
-const char *sim_expressions_top(const struct sim_expressions *of, const struct sim_node *path)
+const char *sim_expressions_top(const struct sim_expressions *of, const struct sim_term *path)
 {
     return of->steps[path->step].name;
 }
@@ -627,8 +627,8 @@ bool sim_expressions_each_path(const struct sim_expressions *of, int root,
 {
     if (root < 0)
         return true;
-    const struct sim_node *node = &of->nodes[root];
-    if (node->kind == SIM_NODE_PATH)
+    const struct sim_term *node = &of->nodes[root];
+    if (node->kind == SIM_TERM_PATH)
         return fn(arg, sim_expressions_top(of, node));
     bool ok = sim_expressions_each_path(of, node->next, fn, arg);
     for (unsigned i = 0; ok && i < 3; i++)
@@ -637,7 +637,7 @@ bool sim_expressions_each_path(const struct sim_expressions *of, int root,
 }
 
 /* What an expression is evaluated on. */
-struct sim_view {
+struct sim_operand {
     const struct sim_expressions *of;
     const struct sim_version *version;
     int index;
@@ -658,13 +658,13 @@ static const struct sim_value *sim_value_member(const struct sim_value *value,
 }
 
 /* The value of an operand; NULL: there is none. SIZE is storage for size(). */
-static const struct sim_value *sim_view_operand(const struct sim_view *view, int node,
+static const struct sim_value *sim_view_operand(const struct sim_operand *view, int node,
                                                 struct sim_value *size, char *digits)
 {
-    const struct sim_node *at = &view->of->nodes[node];
-    if (at->kind == SIM_NODE_VALUE)
+    const struct sim_term *at = &view->of->nodes[node];
+    if (at->kind == SIM_TERM_VALUE)
         return at->value;
-    if (at->kind == SIM_NODE_SIZE) {
+    if (at->kind == SIM_TERM_SIZE) {
         const struct sim_value *of = sim_view_operand(view, at->parts[0], NULL, NULL);
         if (!of || of->type == SIM_N || of->type == SIM_BOOL || of->type == SIM_NULL)
             return NULL;
@@ -707,48 +707,48 @@ static bool sim_values_are_ordered(const struct sim_value *a, const struct sim_v
     return a->type == b->type && a->type <= SIM_B;
 }
 
-static bool sim_view_compare(const struct sim_view *view, const struct sim_node *node)
+static bool sim_view_compare(const struct sim_operand *view, const struct sim_term *node)
 {
     struct sim_value sizes[3];
     char digits[3][24];
     const struct sim_value *values[3] = {0};
     for (unsigned i = 0; i < 3; i++) {
-        if (node->parts[i] >= 0 && !(node->kind == SIM_NODE_IN && i > 0))
+        if (node->parts[i] >= 0 && !(node->kind == SIM_TERM_IN && i > 0))
             values[i] = sim_view_operand(view, node->parts[i], &sizes[i], digits[i]);
     }
     const struct sim_value *a = values[0], *b = values[1], *c = values[2];
-    if (node->kind == SIM_NODE_EXISTS || node->kind == SIM_NODE_NOT_EXISTS)
-        return (a != NULL) == (node->kind == SIM_NODE_EXISTS);
-    if (node->kind == SIM_NODE_NOT_EQUAL)
+    if (node->kind == SIM_TERM_EXISTS || node->kind == SIM_TERM_NOT_EXISTS)
+        return (a != NULL) == (node->kind == SIM_TERM_EXISTS);
+    if (node->kind == SIM_TERM_NOT_EQUAL)
         return !a || !b || !sim_value_equal(a, b);
     if (!a)
         return false;
     bool found = false;
-    for (int link = node->kind == SIM_NODE_IN ? node->parts[1] : -1; !found && link >= 0;
+    for (int link = node->kind == SIM_TERM_IN ? node->parts[1] : -1; !found && link >= 0;
          link = view->of->nodes[link].next) {
         b = sim_view_operand(view, view->of->nodes[link].parts[0], &sizes[1], digits[1]);
         found = b && sim_value_equal(a, b);
     }
-    if (node->kind == SIM_NODE_IN || !b)
+    if (node->kind == SIM_TERM_IN || !b)
         return found;
     switch (node->kind) {
-    case SIM_NODE_EQUAL:
+    case SIM_TERM_EQUAL:
         return sim_value_equal(a, b);
-    case SIM_NODE_TYPE:
+    case SIM_TERM_TYPE:
         return strcmp(sim_type_name(a->type), b->bytes) == 0;
-    case SIM_NODE_BEGINS:
+    case SIM_TERM_BEGINS:
         return sim_value_begins(a, b);
-    case SIM_NODE_CONTAINS:
+    case SIM_TERM_CONTAINS:
         return sim_value_contains(a, b);
-    case SIM_NODE_LESS:
+    case SIM_TERM_LESS:
         return sim_values_are_ordered(a, b) && sim_value_compare(a, b) < 0;
-    case SIM_NODE_AT_MOST:
+    case SIM_TERM_AT_MOST:
         return sim_values_are_ordered(a, b) && sim_value_compare(a, b) <= 0;
-    case SIM_NODE_GREATER:
+    case SIM_TERM_GREATER:
         return sim_values_are_ordered(a, b) && sim_value_compare(a, b) > 0;
-    case SIM_NODE_AT_LEAST:
+    case SIM_TERM_AT_LEAST:
         return sim_values_are_ordered(a, b) && sim_value_compare(a, b) >= 0;
-    case SIM_NODE_BETWEEN:
+    case SIM_TERM_BETWEEN:
         return c && sim_values_are_ordered(a, b) && sim_values_are_ordered(a, c) &&
                sim_value_compare(a, b) >= 0 && sim_value_compare(a, c) <= 0;
     default:
@@ -756,15 +756,15 @@ static bool sim_view_compare(const struct sim_view *view, const struct sim_node 
     }
 }
 
-static bool sim_view_match(const struct sim_view *view, int root)
+static bool sim_view_match(const struct sim_operand *view, int root)
 {
-    const struct sim_node *node = &view->of->nodes[root];
+    const struct sim_term *node = &view->of->nodes[root];
     switch (node->kind) {
-    case SIM_NODE_AND:
+    case SIM_TERM_AND:
         return sim_view_match(view, node->parts[0]) && sim_view_match(view, node->parts[1]);
-    case SIM_NODE_OR:
+    case SIM_TERM_OR:
         return sim_view_match(view, node->parts[0]) || sim_view_match(view, node->parts[1]);
-    case SIM_NODE_NOT:
+    case SIM_TERM_NOT:
         return !sim_view_match(view, node->parts[0]);
     default:
         return sim_view_compare(view, node);
@@ -774,7 +774,7 @@ static bool sim_view_match(const struct sim_view *view, int root)
 bool sim_expressions_match(const struct sim_expressions *of, int root,
                            const struct sim_version *version, int index)
 {
-    struct sim_view view = {.of = of, .version = version, .index = index};
+    struct sim_operand view = {.of = of, .version = version, .index = index};
     return root < 0 || sim_view_match(&view, root);
 }
 
@@ -783,7 +783,7 @@ bool sim_expressions_match(const struct sim_expressions *of, int root,
  */
 struct sim_selection {
     const struct sim_expressions *of;
-    const struct sim_node *paths[SIM_MOST_PATHS];
+    const struct sim_term *paths[SIM_MOST_PATHS];
     size_t count;
     unsigned depth;
 };

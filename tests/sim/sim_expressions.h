@@ -7,34 +7,34 @@
 
 #include "tests/sim/sim_tables.h"
 
-enum sim_node_kind {
-    SIM_NODE_AND,
-    SIM_NODE_OR,
-    SIM_NODE_NOT,
-    SIM_NODE_EQUAL,
-    SIM_NODE_NOT_EQUAL,
-    SIM_NODE_LESS,
-    SIM_NODE_AT_MOST,
-    SIM_NODE_GREATER,
-    SIM_NODE_AT_LEAST,
-    SIM_NODE_BETWEEN,
-    SIM_NODE_IN,
-    SIM_NODE_EXISTS,
-    SIM_NODE_NOT_EXISTS,
-    SIM_NODE_TYPE,
-    SIM_NODE_BEGINS,
-    SIM_NODE_CONTAINS,
-    SIM_NODE_PATH,
-    SIM_NODE_VALUE,
-    SIM_NODE_SIZE
+enum sim_term_kind {
+    SIM_TERM_AND,
+    SIM_TERM_OR,
+    SIM_TERM_NOT,
+    SIM_TERM_EQUAL,
+    SIM_TERM_NOT_EQUAL,
+    SIM_TERM_LESS,
+    SIM_TERM_AT_MOST,
+    SIM_TERM_GREATER,
+    SIM_TERM_AT_LEAST,
+    SIM_TERM_BETWEEN,
+    SIM_TERM_IN,
+    SIM_TERM_EXISTS,
+    SIM_TERM_NOT_EXISTS,
+    SIM_TERM_TYPE,
+    SIM_TERM_BEGINS,
+    SIM_TERM_CONTAINS,
+    SIM_TERM_PATH,
+    SIM_TERM_VALUE,
+    SIM_TERM_SIZE
 };
 
 /* A node of an expression; others are numbers of nodes. */
-struct sim_node {
-    enum sim_node_kind kind;
+struct sim_term {
+    enum sim_term_kind kind;
     bool in_brackets;
-    int parts[3]; /* operands; -1: none. Of SIM_NODE_IN the first is compared with a chain */
-    int next;     /* in the chain of SIM_NODE_IN; -1: the last one */
+    int parts[3]; /* operands; -1: none. Of SIM_TERM_IN the first is compared with a chain */
+    int next;     /* in the chain of SIM_TERM_IN; -1: the last one */
     unsigned step, step_count;     /* of a path */
     const struct sim_value *value; /* of a value; borrowed from the expressions */
 };
@@ -57,7 +57,7 @@ struct sim_expressions {
     struct sim_outcome *out; /* borrowed; errors are put here */
     struct sim_alias *names, *values;
     size_t name_count, value_count;
-    struct sim_node *nodes;
+    struct sim_term *nodes;
     size_t node_count, node_room;
     struct sim_step *steps;
     size_t step_count, step_room;
@@ -87,7 +87,7 @@ bool sim_expressions_read_projection(struct sim_expressions *of, const struct si
 bool sim_expressions_check_used(struct sim_expressions *of);
 
 /* The first name of a path node. */
-const char *sim_expressions_top(const struct sim_expressions *of, const struct sim_node *path);
+const char *sim_expressions_top(const struct sim_expressions *of, const struct sim_term *path);
 
 /* Whether VERSION, as INDEX shows it (-1: the table), fulfils the condition; -1: there is none. */
 bool sim_expressions_match(const struct sim_expressions *of, int root,

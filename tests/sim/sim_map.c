@@ -248,12 +248,12 @@ static void sim_map_draw_generic(struct sim_model *model)
 
 /* The map's own tables. */
 
-struct sim_draft {
+struct sim_map_draft {
     struct sim_model_table *table;
     struct sim_dice dice;
 };
 
-static bool sim_map_chance(struct sim_draft *draft, unsigned per_mille)
+static bool sim_map_chance(struct sim_map_draft *draft, unsigned per_mille)
 {
     return sim_dice_chance(&draft->dice, per_mille);
 }
@@ -269,7 +269,7 @@ static void sim_map_add_format(struct sim_model_kind *kind, const char *attribut
 }
 
 /* The kinds as the history has them; an attribute without a format is one part. */
-static void sim_map_draft_kinds(struct sim_draft *draft)
+static void sim_map_draft_kinds(struct sim_map_draft *draft)
 {
     struct sim_model_table *table = draft->table;
     const struct sim_table *of = table->table;
@@ -338,7 +338,7 @@ static unsigned sim_map_part_count(const struct sim_key_format *format)
 
 /* A name with all parts that the path does not determine: those of the table's key, and perhaps
  * those of the index's. False: there are none. */
-static bool sim_map_write_own_name(struct sim_draft *draft, struct sim_pattern *pattern,
+static bool sim_map_write_own_name(struct sim_map_draft *draft, struct sim_pattern *pattern,
                                    const struct sim_model_kind *kind)
 {
     static const char *const commas[] = {",", "+", "=", " - "};
@@ -423,7 +423,7 @@ static char *sim_map_end_text(struct sim_text *text, const char *more)
     return text->bytes;
 }
 
-static void sim_map_draw_ttl(struct sim_draft *draft, struct sim_pattern *pattern)
+static void sim_map_draw_ttl(struct sim_map_draft *draft, struct sim_pattern *pattern)
 {
     static const int64_t choices[] = {0, 1000, 2000, 10000, 60000};
     if (!sim_map_chance(draft, 300))
@@ -432,7 +432,7 @@ static void sim_map_draw_ttl(struct sim_draft *draft, struct sim_pattern *patter
     pattern->has_own_ttl = true;
 }
 
-static void sim_map_draft_items(struct sim_draft *draft, unsigned k)
+static void sim_map_draft_items(struct sim_map_draft *draft, unsigned k)
 {
     struct sim_model_table *table = draft->table;
     const struct sim_model_kind *kind = &table->kinds[k];
@@ -457,7 +457,7 @@ static void sim_map_draft_items(struct sim_draft *draft, unsigned k)
 }
 
 /* Attributes that are no keys, of some item. */
-static const struct sim_attribute *sim_map_draw_attribute(struct sim_draft *draft,
+static const struct sim_attribute *sim_map_draw_attribute(struct sim_map_draft *draft,
                                                           enum sim_type type)
 {
     const struct sim_model_table *table = draft->table;
@@ -479,7 +479,7 @@ static const struct sim_attribute *sim_map_draw_attribute(struct sim_draft *draf
 }
 
 /* A filter by an attribute that some item has. */
-static bool sim_map_draw_filter(struct sim_draft *draft, struct sim_pattern *pattern)
+static bool sim_map_draw_filter(struct sim_map_draft *draft, struct sim_pattern *pattern)
 {
     const struct sim_attribute *attribute = sim_map_draw_attribute(draft, SIM_S);
     if (!attribute || attribute->value.size == 0 || attribute->value.size > 60 ||
@@ -494,7 +494,7 @@ static bool sim_map_draw_filter(struct sim_draft *draft, struct sim_pattern *pat
 }
 
 /* "The file is this attribute's bare value." */
-static void sim_map_draft_value(struct sim_draft *draft, unsigned k)
+static void sim_map_draft_value(struct sim_map_draft *draft, unsigned k)
 {
     static const enum sim_type types[] = {SIM_S, SIM_N, SIM_B, SIM_L, SIM_SS};
     struct sim_model_table *table = draft->table;
@@ -512,7 +512,7 @@ static void sim_map_draft_value(struct sim_draft *draft, unsigned k)
 }
 
 /* A listing of one kind in its partition, perhaps of a window. */
-static void sim_map_draft_listing(struct sim_draft *draft, unsigned k, unsigned form)
+static void sim_map_draft_listing(struct sim_map_draft *draft, unsigned k, unsigned form)
 {
     struct sim_model_table *table = draft->table;
     const struct sim_model_kind *kind = &table->kinds[k];
@@ -556,7 +556,7 @@ static void sim_map_draft_listing(struct sim_draft *draft, unsigned k, unsigned 
 }
 
 /* All kinds with the partition key of kind K. */
-static void sim_map_draft_collection(struct sim_draft *draft, unsigned k)
+static void sim_map_draft_collection(struct sim_map_draft *draft, unsigned k)
 {
     struct sim_model_table *table = draft->table;
     const struct sim_key_schema *key = &table->table->key;
@@ -604,7 +604,7 @@ static void sim_map_draft_collection(struct sim_draft *draft, unsigned k)
     sim_text_free(&own);
 }
 
-static void sim_map_draft_index(struct sim_draft *draft, unsigned k, int index)
+static void sim_map_draft_index(struct sim_map_draft *draft, unsigned k, int index)
 {
     struct sim_model_table *table = draft->table;
     const struct sim_model_kind *kind = &table->kinds[k];
@@ -638,7 +638,7 @@ static void sim_map_draft_index(struct sim_draft *draft, unsigned k, int index)
 }
 
 /* Known values of a part of some item, so that directories list them. */
-static void sim_map_draft_values(struct sim_draft *draft)
+static void sim_map_draft_values(struct sim_map_draft *draft)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     struct sim_model_table *table = draft->table;
@@ -670,7 +670,7 @@ static void sim_map_draft_values(struct sim_draft *draft)
 }
 
 /* A link from items of a kind to a listing that their keys alone determine. */
-static void sim_map_draft_link(struct sim_draft *draft)
+static void sim_map_draft_link(struct sim_map_draft *draft)
 {
     struct sim_model_table *table = draft->table;
     for (unsigned p = 0; p < table->pattern_count && !table->link; p++) {
@@ -686,7 +686,7 @@ static void sim_map_draft_link(struct sim_draft *draft)
     }
 }
 
-static void sim_map_draft_table(struct sim_draft *draft)
+static void sim_map_draft_table(struct sim_map_draft *draft)
 {
     static const int64_t ttls[] = {0, 1000, 10000, 10000, 60000};
     struct sim_model_table *table = draft->table;
@@ -752,7 +752,7 @@ static struct sim_model *sim_map_draw_model(void)
         struct sim_model_table *own = &model->tables[model->table_count++];
         own->table = table;
         own->directory = sim_printf("t%u-%s", model->table_count, table->base_name);
-        struct sim_draft draft = {
+        struct sim_map_draft draft = {
             own, sim_dice_for("map table", sim_map.draws * 100 + model->table_count)};
         sim_map_draft_table(&draft);
     }

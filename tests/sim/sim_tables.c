@@ -21,13 +21,13 @@ enum {
 };
 
 /* A read while it is executed. */
-struct sim_call {
+struct sim_table_call {
     const struct sim_json *request;
     const struct sim_mood *mood;
     struct sim_outcome *out;
 };
 
-static bool sim_call_check_members(struct sim_call *call, const struct sim_json *object,
+static bool sim_call_check_members(struct sim_table_call *call, const struct sim_json *object,
                                    const char *const *names)
 {
     if (object->kind != SIM_JSON_OBJECT)
@@ -43,8 +43,8 @@ static bool sim_call_check_members(struct sim_call *call, const struct sim_json 
 }
 
 /* A member that is true or false; absent: false. */
-static bool sim_call_flag(struct sim_call *call, const struct sim_json *object, const char *name,
-                          bool *out)
+static bool sim_call_flag(struct sim_table_call *call, const struct sim_json *object,
+                          const char *name, bool *out)
 {
     const struct sim_json *json = sim_json_get(object, name);
     if (json && json->kind != SIM_JSON_TRUE && json->kind != SIM_JSON_FALSE)
@@ -54,8 +54,8 @@ static bool sim_call_flag(struct sim_call *call, const struct sim_json *object, 
 }
 
 /* An integer from LEAST to MOST; absent: *OUT remains. */
-static bool sim_call_integer(struct sim_call *call, const char *name, int64_t least, int64_t most,
-                             int64_t *out)
+static bool sim_call_integer(struct sim_table_call *call, const char *name, int64_t least,
+                             int64_t most, int64_t *out)
 {
     char *end = NULL;
     const struct sim_json *json = sim_json_get(call->request, name);
@@ -68,7 +68,7 @@ static bool sim_call_integer(struct sim_call *call, const char *name, int64_t le
     return true;
 }
 
-static bool sim_call_check_capacity(struct sim_call *call)
+static bool sim_call_check_capacity(struct sim_table_call *call)
 {
     const struct sim_json *json = sim_json_get(call->request, "ReturnConsumedCapacity");
     const char *text = sim_json_text(call->request, "ReturnConsumedCapacity");
@@ -79,7 +79,7 @@ static bool sim_call_check_capacity(struct sim_call *call)
 }
 
 /* The table that a request names. NULL: the outcome is an error. */
-static struct sim_table *sim_call_table(struct sim_call *call, const char *name)
+static struct sim_table *sim_call_table(struct sim_table_call *call, const char *name)
 {
     if (!name) {
         sim_outcome_refuse(call->out, "TableName is required");
@@ -102,7 +102,7 @@ static struct sim_table *sim_call_table(struct sim_call *call, const char *name)
     return table;
 }
 
-static void sim_call_charge(struct sim_call *call, const struct sim_table *table, int index,
+static void sim_call_charge(struct sim_table_call *call, const struct sim_table *table, int index,
                             uint64_t half_units)
 {
     struct sim_outcome *out = call->out;
@@ -132,7 +132,7 @@ static void sim_units_write(struct sim_text *out, uint64_t half_units)
 }
 
 /* The units of one table: in all, and of its indexes if the request wants them. */
-static void sim_call_write_capacity_of(struct sim_call *call, const struct sim_table *table,
+static void sim_call_write_capacity_of(struct sim_table_call *call, const struct sim_table *table,
                                        bool in_transaction, struct sim_text *out)
 {
     const struct sim_outcome *outcome = call->out;
@@ -163,7 +163,7 @@ static void sim_call_write_capacity_of(struct sim_call *call, const struct sim_t
 }
 
 /* The member ConsumedCapacity, with a comma in front, if the request wants it. */
-static void sim_call_write_capacity(struct sim_call *call, const char *comma, bool is_list,
+static void sim_call_write_capacity(struct sim_table_call *call, const char *comma, bool is_list,
                                     bool in_transaction)
 {
     struct sim_text *out = &call->out->body;
@@ -186,8 +186,8 @@ static void sim_call_write_capacity(struct sim_call *call, const char *comma, bo
 }
 
 /* The moment that an eventually consistent read shows: mostly the present one. */
-static int64_t sim_call_moment(struct sim_call *call, const struct sim_table *table, int index,
-                               bool consistent)
+static int64_t sim_call_moment(struct sim_table_call *call, const struct sim_table *table,
+                               int index, bool consistent)
 {
     bool is_global = index >= 0 && !table->indexes[index].is_local;
     int64_t most = is_global ? table->indexes[index].most_lag_ms / 2 : table->most_lag_ms;
@@ -197,7 +197,7 @@ static int64_t sim_call_moment(struct sim_call *call, const struct sim_table *ta
 }
 
 /* Reads attributes as typed JSON. False: the outcome is an error, nothing is to be freed. */
-static bool sim_call_read_attributes(struct sim_call *call, const struct sim_json *json,
+static bool sim_call_read_attributes(struct sim_table_call *call, const struct sim_json *json,
                                      struct sim_attribute **out, size_t *count)
 {
     *out = NULL;
@@ -220,7 +220,7 @@ static bool sim_call_read_attributes(struct sim_call *call, const struct sim_jso
 }
 
 /* Whether VALUE may be the key attribute NUMBER of KEY. */
-static bool sim_call_check_key_value(struct sim_call *call, const struct sim_key_schema *key,
+static bool sim_call_check_key_value(struct sim_table_call *call, const struct sim_key_schema *key,
                                      unsigned number, const struct sim_value *value)
 {
     const char *name = key->names[number];
@@ -250,7 +250,7 @@ static const struct sim_value *sim_attribute_of(const struct sim_attribute *attr
 }
 
 /* Whether the attributes are a key of the table, and nothing else. */
-static bool sim_call_check_key(struct sim_call *call, const struct sim_table *table,
+static bool sim_call_check_key(struct sim_table_call *call, const struct sim_table *table,
                                const struct sim_attribute *attributes, size_t count)
 {
     const struct sim_key_schema *key = &table->key;
@@ -269,7 +269,7 @@ static bool sim_call_check_key(struct sim_call *call, const struct sim_table *ta
 }
 
 /* The version with the key in JSON. *VERSION is NULL if there is no item. */
-static bool sim_call_find(struct sim_call *call, const struct sim_table *table,
+static bool sim_call_find(struct sim_table_call *call, const struct sim_table *table,
                           const struct sim_json *json, bool consistent,
                           const struct sim_version **version)
 {
@@ -290,7 +290,7 @@ static bool sim_call_find(struct sim_call *call, const struct sim_table *table,
     return ok;
 }
 
-static bool sim_call_get_with(struct sim_call *call, struct sim_expressions *of)
+static bool sim_call_get_with(struct sim_table_call *call, struct sim_expressions *of)
 {
     bool consistent = false;
     const struct sim_version *version;
@@ -316,7 +316,7 @@ static bool sim_call_get_with(struct sim_call *call, struct sim_expressions *of)
     return true;
 }
 
-static bool sim_call_get(struct sim_call *call)
+static bool sim_call_get(struct sim_table_call *call)
 {
     static const char *const names[] = {"TableName",
                                         "Key",
@@ -340,7 +340,7 @@ struct sim_batch_key {
 };
 
 /* Checks the keys of one table and finds their versions. */
-static bool sim_batch_find(struct sim_call *call, const struct sim_table *table,
+static bool sim_batch_find(struct sim_table_call *call, const struct sim_table *table,
                            const struct sim_json *keys, bool consistent, struct sim_batch_key *out)
 {
     for (size_t i = 0; i < keys->count; i++) {
@@ -397,7 +397,7 @@ struct sim_batch {
 };
 
 /* Reads the keys of one table, as far as the batch has room. */
-static bool sim_batch_read(struct sim_call *call, struct sim_batch *batch, const char *name,
+static bool sim_batch_read(struct sim_table_call *call, struct sim_batch *batch, const char *name,
                            const struct sim_json *of, struct sim_expressions *expressions)
 {
     static const char *const names[] = {"Keys", "ConsistentRead", "ProjectionExpression",
@@ -444,7 +444,7 @@ static bool sim_batch_read(struct sim_call *call, struct sim_batch *batch, const
     return true;
 }
 
-static bool sim_call_batch(struct sim_call *call)
+static bool sim_call_batch(struct sim_table_call *call)
 {
     static const char *const names[] = {"RequestItems", "ReturnConsumedCapacity", NULL};
     const struct sim_json *items = sim_json_get(call->request, "RequestItems");
@@ -470,7 +470,7 @@ static bool sim_call_batch(struct sim_call *call)
 }
 
 /* Adds the response for one item of a transaction. */
-static bool sim_transaction_read(struct sim_call *call, const struct sim_json *get,
+static bool sim_transaction_read(struct sim_table_call *call, const struct sim_json *get,
                                  struct sim_expressions *of, size_t *bytes)
 {
     static const char *const names[] = {"TableName", "Key", "ProjectionExpression",
@@ -507,7 +507,7 @@ static const struct sim_json *sim_transaction_get(const struct sim_json *item)
 }
 
 /* Cancels the transaction: one of its items is being written, or all of them are too large. */
-static bool sim_transaction_cancel(struct sim_call *call, size_t count, const char *code,
+static bool sim_transaction_cancel(struct sim_table_call *call, size_t count, const char *code,
                                    const char *message)
 {
     struct sim_outcome *out = call->out;
@@ -535,7 +535,7 @@ static bool sim_transaction_cancel(struct sim_call *call, size_t count, const ch
     return false;
 }
 
-static bool sim_call_transact(struct sim_call *call)
+static bool sim_call_transact(struct sim_table_call *call)
 {
     static const char *const names[] = {"TransactItems", "ReturnConsumedCapacity", NULL};
     const struct sim_json *items = sim_json_get(call->request, "TransactItems");
@@ -570,8 +570,8 @@ static bool sim_call_transact(struct sim_call *call)
 }
 
 /* A Query or a Scan while it is executed. */
-struct sim_page {
-    struct sim_call *call;
+struct sim_table_page {
+    struct sim_table_call *call;
     struct sim_expressions of;
     const struct sim_table *table;
     const struct sim_order *order;
@@ -581,7 +581,7 @@ struct sim_page {
     int64_t limit, segment, segments;
     int condition, filter;                                /* nodes */
     size_t projected, projection;                         /* how many paths, and the first one */
-    const struct sim_node *conditions[2 * SIM_MOST_KEYS]; /* of each key attribute; NULL: none */
+    const struct sim_term *conditions[2 * SIM_MOST_KEYS]; /* of each key attribute; NULL: none */
     struct sim_attribute *start;                          /* ExclusiveStartKey; owned */
     size_t start_count;
     int64_t at_ms;
@@ -593,28 +593,28 @@ struct sim_page {
     const struct sim_value *last_range; /* a ghost: instead of its last range attribute */
 };
 
-static void sim_page_clean_up(struct sim_page *page)
+static void sim_page_clean_up(struct sim_table_page *page)
 {
     sim_expressions_end(&page->of);
     sim_attributes_free(page->start, page->start_count);
     sim_text_free(&page->items);
 }
 
-static const struct sim_value *sim_page_value(const struct sim_page *page, int node)
+static const struct sim_value *sim_page_value(const struct sim_table_page *page, int node)
 {
-    return page->of.nodes[node].kind == SIM_NODE_VALUE ? page->of.nodes[node].value : NULL;
+    return page->of.nodes[node].kind == SIM_TERM_VALUE ? page->of.nodes[node].value : NULL;
 }
 
 /* Takes one condition on a key attribute. */
-static bool sim_page_take_condition(struct sim_page *page, const struct sim_node *node)
+static bool sim_page_take_condition(struct sim_table_page *page, const struct sim_term *node)
 {
     struct sim_outcome *out = page->call->out;
     const struct sim_key_schema *key = page->order->key;
-    const struct sim_node *path = node->parts[0] < 0 ? NULL : &page->of.nodes[node->parts[0]];
-    bool is_known = (node->kind >= SIM_NODE_EQUAL && node->kind <= SIM_NODE_BETWEEN &&
-                     node->kind != SIM_NODE_NOT_EQUAL) ||
-                    node->kind == SIM_NODE_BEGINS;
-    if (!is_known || !path || path->kind != SIM_NODE_PATH || path->step_count != 1)
+    const struct sim_term *path = node->parts[0] < 0 ? NULL : &page->of.nodes[node->parts[0]];
+    bool is_known = (node->kind >= SIM_TERM_EQUAL && node->kind <= SIM_TERM_BETWEEN &&
+                     node->kind != SIM_TERM_NOT_EQUAL) ||
+                    node->kind == SIM_TERM_BEGINS;
+    if (!is_known || !path || path->kind != SIM_TERM_PATH || path->step_count != 1)
         return sim_outcome_refuse(out, "Invalid operator used in KeyConditionExpression");
     const char *name = sim_expressions_top(&page->of, path);
     unsigned at = 0;
@@ -626,7 +626,7 @@ static bool sim_page_take_condition(struct sim_page *page, const struct sim_node
     if (page->conditions[at])
         return sim_outcome_refuse(
             out, "KeyConditionExpressions must only contain one condition per key");
-    if (at < key->hash_count && node->kind != SIM_NODE_EQUAL)
+    if (at < key->hash_count && node->kind != SIM_TERM_EQUAL)
         return sim_outcome_refuse(out, "Query key condition not supported");
     for (unsigned i = 1; i < 3 && node->parts[i] >= 0; i++) {
         const struct sim_value *value = sim_page_value(page, node->parts[i]);
@@ -634,17 +634,17 @@ static bool sim_page_take_condition(struct sim_page *page, const struct sim_node
             return sim_outcome_refuse(out, "KeyConditionExpressions compare with values only");
         if (!sim_call_check_key_value(page->call, key, at, value))
             return false;
-        if (node->kind == SIM_NODE_BEGINS && value->type == SIM_N)
+        if (node->kind == SIM_TERM_BEGINS && value->type == SIM_N)
             return sim_outcome_refuse(out, "begins_with takes no number");
     }
     page->conditions[at] = node;
     return true;
 }
 
-static bool sim_page_take_conditions(struct sim_page *page, int root)
+static bool sim_page_take_conditions(struct sim_table_page *page, int root)
 {
-    const struct sim_node *node = &page->of.nodes[root];
-    if (node->kind != SIM_NODE_AND)
+    const struct sim_term *node = &page->of.nodes[root];
+    if (node->kind != SIM_TERM_AND)
         return sim_page_take_condition(page, node);
     return sim_page_take_conditions(page, node->parts[0]) &&
            sim_page_take_conditions(page, node->parts[1]);
@@ -652,54 +652,55 @@ static bool sim_page_take_conditions(struct sim_page *page, int root)
 
 /* Each hash attribute is equal to something; range attributes from the left without a gap, and only
  * the last condition may be another one than equality. */
-static bool sim_page_check_conditions(struct sim_page *page)
+static bool sim_page_check_conditions(struct sim_table_page *page)
 {
     const struct sim_key_schema *key = page->order->key;
     struct sim_outcome *out = page->call->out;
     bool ended = false;
     for (unsigned i = 0; i < key->hash_count + key->range_count; i++) {
-        const struct sim_node *node = page->conditions[i];
+        const struct sim_term *node = page->conditions[i];
         if (i < key->hash_count && !node)
             return sim_outcome_refuse(out, "Query condition missed key schema element: %s",
                                       key->names[i]);
         if (node && ended)
             return sim_outcome_refuse(out, "The condition on %s has no equality in front of it",
                                       key->names[i]);
-        ended = ended || !node || node->kind != SIM_NODE_EQUAL;
+        ended = ended || !node || node->kind != SIM_TERM_EQUAL;
     }
     return true;
 }
 
 /* Whether a range value fulfils its condition. */
-static bool sim_page_fits(const struct sim_page *page, const struct sim_node *node,
+static bool sim_page_fits(const struct sim_table_page *page, const struct sim_term *node,
                           const struct sim_value *value)
 {
     const struct sim_value *low = sim_page_value(page, node->parts[1]);
-    if (node->kind == SIM_NODE_BEGINS)
+    if (node->kind == SIM_TERM_BEGINS)
         return value->size >= low->size && memcmp(value->bytes, low->bytes, low->size) == 0;
     int order = sim_value_compare(value, low);
     switch (node->kind) {
-    case SIM_NODE_EQUAL:
+    case SIM_TERM_EQUAL:
         return order == 0;
-    case SIM_NODE_LESS:
+    case SIM_TERM_LESS:
         return order < 0;
-    case SIM_NODE_AT_MOST:
+    case SIM_TERM_AT_MOST:
         return order <= 0;
-    case SIM_NODE_GREATER:
+    case SIM_TERM_GREATER:
         return order > 0;
-    case SIM_NODE_AT_LEAST:
+    case SIM_TERM_AT_LEAST:
         return order >= 0;
     default:
         return order >= 0 && sim_value_compare(value, sim_page_value(page, node->parts[2])) <= 0;
     }
 }
 
-static bool sim_page_range_fits(const struct sim_page *page, const struct sim_value *const *range)
+static bool sim_page_range_fits(const struct sim_table_page *page,
+                                const struct sim_value *const *range)
 {
     const struct sim_key_schema *key = page->order->key;
     bool ok = true;
     for (unsigned i = 0; ok && i < key->range_count; i++) {
-        const struct sim_node *node = page->conditions[key->hash_count + i];
+        const struct sim_term *node = page->conditions[key->hash_count + i];
         ok = !node || sim_page_fits(page, node, range[i]);
     }
     return ok;
@@ -716,7 +717,7 @@ static bool sim_schema_names(const struct sim_key_schema *key, const char *name)
 
 static bool sim_page_is_no_key(void *arg, const char *name)
 {
-    struct sim_page *page = arg;
+    struct sim_table_page *page = arg;
     if (!sim_schema_names(page->order->key, name))
         return true;
     return sim_outcome_refuse(page->call->out,
@@ -726,7 +727,7 @@ static bool sim_page_is_no_key(void *arg, const char *name)
 }
 
 /* Reads ExclusiveStartKey: all key attributes of index and table, within the conditions. */
-static bool sim_page_read_start(struct sim_page *page)
+static bool sim_page_read_start(struct sim_table_page *page)
 {
     struct sim_outcome *out = page->call->out;
     const struct sim_json *json = sim_json_get(page->call->request, "ExclusiveStartKey");
@@ -744,7 +745,7 @@ static bool sim_page_read_start(struct sim_page *page)
                 return sim_outcome_refuse(out, "The provided starting key is invalid: %s", name);
             if (!sim_call_check_key_value(page->call, schemas[s], i, value))
                 return false;
-            const struct sim_node *node = s == 0 ? page->conditions[i] : NULL;
+            const struct sim_term *node = s == 0 ? page->conditions[i] : NULL;
             if (node && !sim_page_fits(page, node, value))
                 return sim_outcome_refuse(out, "The provided starting key is outside query "
                                                "boundaries based on provided conditions");
@@ -757,7 +758,7 @@ static bool sim_page_read_start(struct sim_page *page)
 }
 
 /* The position of ExclusiveStartKey. */
-static void sim_page_start_position(const struct sim_page *page, struct sim_position *out)
+static void sim_page_start_position(const struct sim_table_page *page, struct sim_position *out)
 {
     const struct sim_key_schema *key = page->order->key, *own = &page->table->key;
     *out = (struct sim_position){0};
@@ -770,7 +771,7 @@ static void sim_page_start_position(const struct sim_page *page, struct sim_posi
 }
 
 /* What Select, the projection and the index allow together. */
-static bool sim_page_check_attributes(struct sim_page *page)
+static bool sim_page_check_attributes(struct sim_table_page *page)
 {
     struct sim_outcome *out = page->call->out;
     const struct sim_json *json = sim_json_get(page->call->request, "Select");
@@ -778,7 +779,7 @@ static bool sim_page_check_attributes(struct sim_page *page)
     const struct sim_index *index = page->index < 0 ? NULL : &page->table->indexes[page->index];
     bool lacks = false;
     for (size_t i = 0; i < page->projected; i++) {
-        const struct sim_node *path = &page->of.nodes[page->projection + i];
+        const struct sim_term *path = &page->of.nodes[page->projection + i];
         const char *top = sim_expressions_top(&page->of, path);
         bool has = sim_index_has(page->table, page->index, top);
         lacks = lacks || !has;
@@ -813,9 +814,9 @@ static bool sim_page_check_attributes(struct sim_page *page)
 }
 
 /* Reads what Query and Scan have in common. */
-static bool sim_page_begin(struct sim_page *page)
+static bool sim_page_begin(struct sim_table_page *page)
 {
-    struct sim_call *call = page->call;
+    struct sim_table_call *call = page->call;
     const struct sim_json *request = call->request;
     const char *index = sim_json_text(request, "IndexName");
     page->table = sim_call_table(call, sim_json_text(request, "TableName"));
@@ -838,7 +839,7 @@ static bool sim_page_begin(struct sim_page *page)
 }
 
 /* Reads the expressions, and checks what depends on them. */
-static bool sim_page_read_expressions(struct sim_page *page)
+static bool sim_page_read_expressions(struct sim_table_page *page)
 {
     const struct sim_json *request = page->call->request;
     if (!sim_expressions_read_condition(&page->of, request, "KeyConditionExpression",
@@ -851,7 +852,7 @@ static bool sim_page_read_expressions(struct sim_page *page)
 }
 
 /* The size of the version in the table or the index. */
-static size_t sim_page_size_of(const struct sim_page *page, const struct sim_version *version)
+static size_t sim_page_size_of(const struct sim_table_page *page, const struct sim_version *version)
 {
     if (page->index < 0 || page->table->indexes[page->index].projection == SIM_PROJECT_ALL)
         return version->item_size;
@@ -864,9 +865,9 @@ static size_t sim_page_size_of(const struct sim_page *page, const struct sim_ver
 }
 
 /* Adds a version to the page. False: the page ends behind it. */
-static bool sim_page_add(struct sim_page *page, const struct sim_version *version)
+static bool sim_page_add_item(struct sim_table_page *page, const struct sim_version *version)
 {
-    struct sim_call *call = page->call;
+    struct sim_table_call *call = page->call;
     int index = page->fetches ? -1 : page->index;
     page->bytes += sim_page_size_of(page, version);
     page->scanned++;
@@ -893,7 +894,7 @@ static bool sim_page_add(struct sim_page *page, const struct sim_version *versio
 }
 
 /* Appends the key attributes of index and table. */
-static void sim_page_write_last(const struct sim_page *page, struct sim_text *out)
+static void sim_page_write_last(const struct sim_table_page *page, struct sim_text *out)
 {
     const struct sim_key_schema *schemas[2] = {page->order->key, &page->table->key};
     const struct sim_key_schema *key = page->order->key;
@@ -916,9 +917,9 @@ static void sim_page_write_last(const struct sim_page *page, struct sim_text *ou
     sim_text_puts(out, "}");
 }
 
-static bool sim_page_finish(struct sim_page *page)
+static bool sim_page_finish(struct sim_table_page *page)
 {
-    struct sim_call *call = page->call;
+    struct sim_table_call *call = page->call;
     struct sim_text *out = &call->out->body;
     sim_call_charge(call, page->table, page->index,
                     sim_units_of(page->bytes, page->consistent ? 2 : 1));
@@ -965,7 +966,7 @@ static bool sim_ghost_value(const struct sim_value *value, bool above, struct si
 
 /* An empty page: it ends in front of VERSION, the first that it would show, at a place that an item
  * has left. False: there is no such legal place behind the last page. */
-static bool sim_page_is_ghost(struct sim_page *page, const struct sim_version *version,
+static bool sim_page_is_ghost(struct sim_table_page *page, const struct sim_version *version,
                               const struct sim_position *start, struct sim_value *ghost)
 {
     const struct sim_key_schema *key = page->order->key;
@@ -997,8 +998,8 @@ static bool sim_page_is_ghost(struct sim_page *page, const struct sim_version *v
 }
 
 /* Reads a partition from ExclusiveStartKey on. */
-static void sim_page_read_partition(struct sim_page *page, const struct sim_partition *partition,
-                                    struct sim_value *ghost)
+static void sim_page_read_partition(struct sim_table_page *page,
+                                    const struct sim_partition *partition, struct sim_value *ghost)
 {
     struct sim_position start;
     size_t at = page->is_backward ? partition->place_count : 0;
@@ -1021,12 +1022,12 @@ static void sim_page_read_partition(struct sim_page *page, const struct sim_part
         if (is_first && sim_page_is_ghost(page, version, page->start ? &start : NULL, ghost))
             return;
         is_first = false;
-        if (!sim_page_add(page, version))
+        if (!sim_page_add_item(page, version))
             return;
     }
 }
 
-static bool sim_call_query_with(struct sim_call *call, struct sim_page *page)
+static bool sim_call_query_with(struct sim_table_call *call, struct sim_table_page *page)
 {
     bool forward = true;
     if (!sim_page_begin(page) ||
@@ -1055,7 +1056,7 @@ static bool sim_call_query_with(struct sim_call *call, struct sim_page *page)
     return ok;
 }
 
-static bool sim_call_query(struct sim_call *call)
+static bool sim_call_query(struct sim_table_call *call)
 {
     static const char *const names[] = {"TableName",
                                         "IndexName",
@@ -1071,7 +1072,7 @@ static bool sim_call_query(struct sim_call *call)
                                         "ExpressionAttributeNames",
                                         "ExpressionAttributeValues",
                                         NULL};
-    struct sim_page page = {.call = call, .limit = INT32_MAX, .condition = -1, .filter = -1};
+    struct sim_table_page page = {.call = call, .limit = INT32_MAX, .condition = -1, .filter = -1};
     bool ok = sim_call_check_members(call, call->request, names) && sim_call_check_capacity(call) &&
               sim_call_query_with(call, &page);
     sim_page_clean_up(&page);
@@ -1079,7 +1080,7 @@ static bool sim_call_query(struct sim_call *call)
 }
 
 /* Reads the partitions of the segment from ExclusiveStartKey on. */
-static void sim_page_scan(struct sim_page *page)
+static void sim_page_scan(struct sim_table_page *page)
 {
     const struct sim_order *order = page->order;
     struct sim_attribute *start = page->start;
@@ -1105,7 +1106,7 @@ static void sim_page_scan(struct sim_page *page)
     page->last_range = NULL; /* a Scan has no ghost */
 }
 
-static bool sim_call_scan_with(struct sim_call *call, struct sim_page *page)
+static bool sim_call_scan_with(struct sim_table_call *call, struct sim_table_page *page)
 {
     page->segment = -1;
     if (!sim_page_begin(page) || !sim_page_read_expressions(page) ||
@@ -1119,7 +1120,7 @@ static bool sim_call_scan_with(struct sim_call *call, struct sim_page *page)
     return sim_page_finish(page);
 }
 
-static bool sim_call_scan(struct sim_call *call)
+static bool sim_call_scan(struct sim_table_call *call)
 {
     static const char *const names[] = {"TableName",
                                         "IndexName",
@@ -1137,8 +1138,8 @@ static bool sim_call_scan(struct sim_call *call)
                                         NULL};
     struct sim_mood mood = *call->mood;
     mood.is_empty = false; /* its order is not that of keys */
-    struct sim_call own = {.request = call->request, .mood = &mood, .out = call->out};
-    struct sim_page page = {.call = &own, .limit = INT32_MAX, .condition = -1, .filter = -1};
+    struct sim_table_call own = {.request = call->request, .mood = &mood, .out = call->out};
+    struct sim_table_page page = {.call = &own, .limit = INT32_MAX, .condition = -1, .filter = -1};
     if (!call->mood->may_scan)
         return sim_outcome_refuse(call->out, "A Scan of a mount without --allow-scan");
     bool ok = sim_call_check_members(&own, own.request, names) && sim_call_check_capacity(&own) &&
@@ -1171,13 +1172,13 @@ bool sim_tables_answer(const char *operation, const struct sim_json *request,
 {
     static const struct {
         const char *name;
-        bool (*fn)(struct sim_call *call);
+        bool (*fn)(struct sim_table_call *call);
     } operations[] = {{"GetItem", sim_call_get},
                       {"BatchGetItem", sim_call_batch},
                       {"TransactGetItems", sim_call_transact},
                       {"Query", sim_call_query},
                       {"Scan", sim_call_scan}};
-    struct sim_call call = {.request = request, .mood = mood, .out = out};
+    struct sim_table_call call = {.request = request, .mood = mood, .out = out};
     *out = (struct sim_outcome){0};
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         if (strcmp(operations[i].name, operation) != 0)

@@ -8,14 +8,14 @@
 enum { SIM_MOST_DIGITS = 38, SIM_MOST_EXPONENT = 125, SIM_LEAST_EXPONENT = -130 };
 
 /* A number: 0.DIGITS times ten to the power of POINT. */
-struct sim_number {
+struct sim_decimal {
     bool is_negative;
     char digits[SIM_MOST_DIGITS + 1]; /* the first and the last are not "0" */
     int count, point;
 };
 
 /* Reads e[-+]digits at *AT, and adds them to *POINT. */
-static bool sim_number_read_exponent(const char *text, size_t size, size_t *at, int *point)
+static bool sim_decimal_read_exponent(const char *text, size_t size, size_t *at, int *point)
 {
     int exponent = 0;
     size_t i = *at + 1;
@@ -32,12 +32,12 @@ static bool sim_number_read_exponent(const char *text, size_t size, size_t *at, 
 }
 
 /* Reads [-+]digits[.digits][e[-+]digits]. */
-static bool sim_number_read(struct sim_number *out, const char *text, size_t size)
+static bool sim_decimal_read(struct sim_decimal *out, const char *text, size_t size)
 {
     size_t i = 0;
     bool has_digit = false, has_point = false;
     int trailing = 0; /* zeros that may be the last ones */
-    *out = (struct sim_number){0};
+    *out = (struct sim_decimal){0};
     if (i < size && (text[i] == '-' || text[i] == '+'))
         out->is_negative = text[i++] == '-';
     for (; i < size && ((text[i] >= '0' && text[i] <= '9') || (text[i] == '.' && !has_point));
@@ -65,20 +65,20 @@ static bool sim_number_read(struct sim_number *out, const char *text, size_t siz
     if (!has_digit)
         return false;
     if (i < size && (text[i] == 'e' || text[i] == 'E') &&
-        !sim_number_read_exponent(text, size, &i, &out->point))
+        !sim_decimal_read_exponent(text, size, &i, &out->point))
         return false;
     if (i != size)
         return false;
     if (out->count == 0)
-        *out = (struct sim_number){0};
+        *out = (struct sim_decimal){0};
     return out->count == 0 ||
            (out->point - 1 <= SIM_MOST_EXPONENT && out->point - out->count >= SIM_LEAST_EXPONENT);
 }
 
 bool sim_number_write(struct sim_text *out, const char *text, size_t size)
 {
-    struct sim_number number;
-    if (!sim_number_read(&number, text, size))
+    struct sim_decimal number;
+    if (!sim_decimal_read(&number, text, size))
         return false;
     if (number.is_negative)
         sim_text_puts(out, "-");
@@ -96,10 +96,10 @@ bool sim_number_write(struct sim_text *out, const char *text, size_t size)
     return true;
 }
 
-static int sim_number_compare(const struct sim_value *a, const struct sim_value *b)
+static int sim_decimal_compare(const struct sim_value *a, const struct sim_value *b)
 {
-    struct sim_number x, y;
-    if (!sim_number_read(&x, a->bytes, a->size) || !sim_number_read(&y, b->bytes, b->size))
+    struct sim_decimal x, y;
+    if (!sim_decimal_read(&x, a->bytes, a->size) || !sim_decimal_read(&y, b->bytes, b->size))
         sim_broken("a number is not canonical: %s, %s", a->bytes, b->bytes);
     int x_sign = x.count == 0 ? 0 : x.is_negative ? -1 : 1;
     int y_sign = y.count == 0 ? 0 : y.is_negative ? -1 : 1;
@@ -113,7 +113,7 @@ static int sim_number_compare(const struct sim_value *a, const struct sim_value 
 int sim_value_compare(const struct sim_value *a, const struct sim_value *b)
 {
     if (a->type == SIM_N)
-        return sim_number_compare(a, b);
+        return sim_decimal_compare(a, b);
     size_t size = a->size < b->size ? a->size : b->size;
     int order = size ? memcmp(a->bytes, b->bytes, size) : 0;
     return order ? order : (a->size > b->size) - (a->size < b->size);
@@ -149,10 +149,10 @@ bool sim_value_equal(const struct sim_value *a, const struct sim_value *b)
     return a->type == SIM_NULL || sim_value_compare(a, b) == 0;
 }
 
-static size_t sim_number_size(const struct sim_value *value)
+static size_t sim_decimal_size(const struct sim_value *value)
 {
-    struct sim_number number;
-    if (!sim_number_read(&number, value->bytes, value->size) || number.count == 0)
+    struct sim_decimal number;
+    if (!sim_decimal_read(&number, value->bytes, value->size) || number.count == 0)
         return 1;
     return (size_t)(number.count + 1) / 2 + 1 + number.is_negative;
 }
@@ -165,7 +165,7 @@ size_t sim_value_size(const struct sim_value *value)
     case SIM_B:
         return value->size;
     case SIM_N:
-        return sim_number_size(value);
+        return sim_decimal_size(value);
     case SIM_BOOL:
     case SIM_NULL:
         return 1;

@@ -206,10 +206,10 @@ static const struct sim_value *sim_vectors_partition(const struct sim_vector *ve
     int root = -1;
     if (!sim_expressions_read_condition(of, request, "SearchConditionExpression", &root))
         return NULL;
-    const struct sim_node *node = root >= 0 ? &of->nodes[root] : NULL;
+    const struct sim_term *node = root >= 0 ? &of->nodes[root] : NULL;
     bool is_right =
-        node && node->kind == SIM_NODE_EQUAL && of->nodes[node->parts[0]].kind == SIM_NODE_PATH &&
-        of->nodes[node->parts[1]].kind == SIM_NODE_VALUE &&
+        node && node->kind == SIM_TERM_EQUAL && of->nodes[node->parts[0]].kind == SIM_TERM_PATH &&
+        of->nodes[node->parts[1]].kind == SIM_TERM_VALUE &&
         strcmp(sim_expressions_top(of, &of->nodes[node->parts[0]]), vector->partition) == 0;
     if (is_right)
         return of->nodes[node->parts[1]].value;
