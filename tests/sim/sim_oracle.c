@@ -91,9 +91,11 @@ static int64_t sim_oracle_last_refresh(const char *path, int64_t at_ms)
     return last;
 }
 
-/* What was read at FROM_MS or later is at most TTL_MS older, more in an outage and with --live. */
+/* What was read at FROM_MS or later is at most TTL_MS older, and STALE_MS in an outage; more with
+ * --live. */
 static struct sim_span sim_oracle_span_of(const char *path, const struct sim_node *node,
-                                          int64_t ttl_ms, int64_t from_ms, int64_t until_ms)
+                                          int64_t ttl_ms, int64_t stale_ms, int64_t from_ms,
+                                          int64_t until_ms)
 {
     const struct sim_life_options *options = sim_life_options();
     int64_t age = ttl_ms > ORACLE_LEAST_TTL_MS ? ttl_ms : ORACLE_LEAST_TTL_MS;
@@ -107,9 +109,7 @@ static struct sim_span sim_oracle_span_of(const char *path, const struct sim_nod
     int64_t reach = age + 3 * options->timeout_ms;
     if (sim_causes_any(from_ms - reach - options->stale_ms, until_ms)) {
         /* A response may come late, and a request is repeated until --timeout. */
-        age = reach;
-        if (ttl_ms != ORACLE_ABSENT_TTL_MS)
-            age += options->stale_ms;
+        age = reach + stale_ms;
     }
     struct sim_span span = {from_ms - age, until_ms};
     int64_t refreshed = sim_oracle_last_refresh(path, from_ms);
@@ -129,7 +129,8 @@ static int64_t sim_oracle_ttl_of(const struct sim_node *node)
 struct sim_span sim_oracle_span_of_result(const char *path, const struct sim_node *node,
                                           int64_t from_ms, int64_t until_ms)
 {
-    return sim_oracle_span_of(path, node, sim_oracle_ttl_of(node), from_ms, until_ms);
+    return sim_oracle_span_of(path, node, sim_oracle_ttl_of(node), sim_life_options()->stale_ms,
+                              from_ms, until_ms);
 }
 
 static bool sim_oracle_is_hidden_by_owner(const struct sim_node *node)
@@ -394,7 +395,8 @@ static char *sim_oracle_judge_absence(const char *path, const struct sim_node *n
 {
     int64_t ttl = sim_oracle_ttl_of(node) < ORACLE_ABSENT_TTL_MS ? sim_oracle_ttl_of(node)
                                                                  : ORACLE_ABSENT_TTL_MS;
-    struct sim_span span = sim_oracle_span_of(path, node, ttl, from_ms, until_ms);
+    struct sim_span span =
+        sim_oracle_span_of(path, node, ttl, 0, from_ms, until_ms); /* never stale */
     struct sim_span item_span = sim_oracle_span_of_result(path, node, from_ms, until_ms);
     struct sim_items items = sim_node_items(node);
     struct sim_text text = {0};
