@@ -323,6 +323,9 @@ int64_t sim_render_date(const struct sim_model_table *table, const struct sim_pa
 {
     if (table->mtime && !sim_render_shows(table, pattern, table->mtime))
         return INT64_MAX;
+    /* "Secrets are masked" in a recording: it has no valid value. */
+    if (table->mtime && sim_life_options()->is_replay && sim_render_is_secret(table, table->mtime))
+        return INT64_MIN;
     const struct sim_value *value = table->mtime ? sim_version_get(version, table->mtime) : NULL;
     if (!value)
         return INT64_MIN;
