@@ -203,7 +203,8 @@ static void changes_end(struct changes_file *file, const struct error *why)
     changes_file_release(file);
 }
 
-static void changes_write_line(const struct changes_file *file, const struct change *change,
+/* False if an image is no typed item. Without memory OUT has failed. */
+static bool changes_write_line(const struct changes_file *file, const struct change *change,
                                struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
@@ -220,9 +221,9 @@ static void changes_write_line(const struct changes_file *file, const struct cha
                                .path = is_named ? buf_span(&path) : span_text("")};
     file_view(tree, file->table->table, first, &line.view);
     line.view.compact = true;
-    if (!change_line_write_json(&line, out))
-        out->failed = true;
+    bool is_typed = change_line_write_json(&line, out) || out->failed;
     out->failed = out->failed || path.failed;
+    return is_typed;
 }
 
 static void changes_take(void *arg, const struct change *changes, size_t count)
@@ -231,11 +232,13 @@ static void changes_take(void *arg, const struct change *changes, size_t count)
     for (size_t i = 0; i < count; i++) {
         CLEAN_UP(buf_clean_up_secret) struct buf line = {0};
         struct error why;
-        changes_write_line(file, &changes[i], &line);
-        if (changes_add(file, &line))
+        bool is_typed = changes_write_line(file, &changes[i], &line);
+        if (is_typed && changes_add(file, &line))
             continue; /* else: no line may be missing in silence */
-        error_set(&why, ERROR_BAD_ANSWER,
-                  "a change can't be shown: it has no typed item, or memory ran out");
+        if (is_typed)
+            error_no_memory(&why);
+        else
+            error_set(&why, ERROR_BAD_ANSWER, "a change can't be shown: it has no typed item");
         changes_end(file, &why);
         return;
     }
