@@ -104,7 +104,7 @@ static void resolve_describe(struct resolve_walk *walk, const char *table)
 static bool resolve_is_probe(struct resolve_walk *walk)
 {
     struct span left = walk->left, name;
-    return walk->place->kind == PLACE_TABLE && !span_is(walk->behind, "by") &&
+    return walk->place->kind == PLACE_TABLE && !span_is(walk->behind, "/by") &&
            place_next_segment(&left, &name) &&
            names_refuse_probed(&walk->tree->names, name, &walk->why);
 }
