@@ -263,6 +263,13 @@ static enum sim_fit sim_model_meets_where(const struct sim_model_table *table,
     return !is_met ? SIM_FIT_NO : is_behind ? SIM_FIT_MAYBE : SIM_FIT_YES;
 }
 
+bool sim_model_is_masked(const struct sim_model_table *table, const char *attribute)
+{
+    const struct sim_life_options *options = sim_life_options();
+    return options->is_replay && !sim_life_is_recording() && !options->show_secrets &&
+           sim_is_secret(table, sim_slice_of(attribute));
+}
+
 /* Filters of the model compare top-level attributes with texts. */
 static bool sim_model_meets_filter(const struct sim_pattern *pattern,
                                    const struct sim_version *version)
@@ -328,11 +335,14 @@ enum sim_fit sim_pattern_admits(const struct sim_model_table *table,
                                 struct sim_bindings *parts)
 {
     enum sim_fit fit = sim_pattern_takes_apart(table, pattern, kinds, path, version, parts);
-    if (fit == SIM_FIT_NO || !sim_model_meets_filter(pattern, version))
+    bool is_masked =
+        pattern->filter != SIM_FILTER_NONE && sim_model_is_masked(table, pattern->filter_name);
+    if (fit == SIM_FIT_NO || (!is_masked && !sim_model_meets_filter(pattern, version)))
         return SIM_FIT_NO;
     if (fit != SIM_FIT_YES)
         return fit;
-    return sim_model_meets_where(table, pattern, version, parts);
+    fit = sim_model_meets_where(table, pattern, version, parts);
+    return fit == SIM_FIT_YES && is_masked ? SIM_FIT_MAYBE : fit;
 }
 
 /* Paths. */

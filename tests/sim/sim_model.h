@@ -286,6 +286,9 @@ bool sim_render_attribute(struct sim_text *out, const struct sim_model_table *ta
 
 /* Whether the map masks ATTRIBUTE. */
 bool sim_is_secret(const struct sim_model_table *table, struct sim_slice attribute);
+/* Whether a recording has no value of it: "secrets are masked as in items, also in files that show
+ * a secret on a live mount" (docs/semantics.md). */
+bool sim_model_is_masked(const struct sim_model_table *table, const char *attribute);
 
 /* Whether a directory lists the values of STEP. */
 bool sim_step_is_valued(const struct sim_model_table *table, const struct sim_key_format *step);

@@ -233,7 +233,9 @@ bool sim_render_item(struct sim_text *out, const struct sim_model_table *table,
 {
     if (pattern && pattern->attribute) {
         const struct sim_value *value = sim_version_get(version, pattern->attribute);
-        if (value)
+        if (value && sim_model_is_masked(table, pattern->attribute))
+            sim_text_puts(out, SIM_MASK "\n");
+        else if (value)
             sim_render_bare(out, value);
         return value != NULL;
     }
@@ -323,8 +325,7 @@ int64_t sim_render_date(const struct sim_model_table *table, const struct sim_pa
 {
     if (table->mtime && !sim_render_shows(table, pattern, table->mtime))
         return INT64_MAX;
-    /* "Secrets are masked" in a recording: it has no valid value. */
-    if (table->mtime && sim_life_options()->is_replay && sim_render_is_secret(table, table->mtime))
+    if (table->mtime && sim_model_is_masked(table, table->mtime))
         return INT64_MIN;
     const struct sim_value *value = table->mtime ? sim_version_get(version, table->mtime) : NULL;
     if (!value)
