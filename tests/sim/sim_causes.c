@@ -345,6 +345,16 @@ static int64_t sim_causes_delay_ms(const struct sim_attempt *attempt, unsigned t
     return delay_ms > attempt->retry_after_ms ? delay_ms : attempt->retry_after_ms;
 }
 
+/* Whether the source of the keys failed in that time. */
+static bool sim_causes_lacks_keys(int64_t from_ms, int64_t until_ms)
+{
+    for (size_t i = attempt_count; i-- > 0 && attempts[i].ended_ms >= from_ms;)
+        if (attempts[i].is_of_identity && attempts[i].error != 0 &&
+            attempts[i].ended_ms <= until_ms)
+            return true;
+    return false;
+}
+
 /* Whether attempt I may be the last one of its call: then its error is the reader's. */
 static bool sim_causes_may_be_last(size_t i, int64_t reader_from_ms)
 {
@@ -365,7 +375,9 @@ static bool sim_causes_may_be_last(size_t i, int64_t reader_from_ms)
         return true;
     int64_t again_ms = attempt->ended_ms + sim_causes_delay_ms(attempt, tries) + SIM_SLACK_MS;
     int64_t begun_ms = reader_from_ms < first_ms ? reader_from_ms : first_ms;
-    return again_ms >= begun_ms + timeout_ms;
+    /* "Each attempt is signed anew" (docs/internals/aws-call.md): it may wait for keys. */
+    return again_ms >= begun_ms + timeout_ms ||
+           sim_causes_lacks_keys(attempt->sent_ms, begun_ms + timeout_ms);
 }
 
 /* Without credentials no request is sent: their source has failed, a moment ago or while the reader
