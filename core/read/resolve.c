@@ -99,13 +99,12 @@ static void resolve_describe(struct resolve_walk *walk, const char *table)
         walk->state = RESOLVE_WAITING;
 }
 
-/* Whether the next name of the path is one that programs probe: no directory of a table has it,
- * unless an index has that name. */
+/* Whether the next name of the path is one that programs probe. An index with such a name is found
+ * when its table has been described for another name: a probe sends no request. */
 static bool resolve_is_probe(struct resolve_walk *walk)
 {
     struct span left = walk->left, name;
-    return walk->place->kind == PLACE_TABLE && !span_is(walk->behind, "/by") &&
-           place_next_segment(&left, &name) &&
+    return walk->place->kind == PLACE_TABLE && place_next_segment(&left, &name) &&
            names_refuse_probed(&walk->tree->names, name, &walk->why);
 }
 

@@ -331,22 +331,6 @@ def test_directories_survive_a_new_map(mount, make_map, things):
     os.close(held)
 
 
-def test_an_index_may_have_the_name_of_a_probe(mount, make_map, table):
-    """Also while its table has to be described again."""
-    shape = tables.plain()
-    shape["AttributeDefinitions"].append({"AttributeName": "note", "AttributeType": "S"})
-    keys = [{"AttributeName": "note", "KeyType": "HASH"}]
-    shape["GlobalSecondaryIndexes"] = [{"IndexName": "CVS", "KeySchema": keys, "Projection": {"ProjectionType": "ALL"}}]
-    name, own = table(shape, [thing("box", "one", note="first")]), make_map()
-    m = mount(map_file=own)
-    held = os.open(m / f"prod/tables/{name}/by", os.O_PATH)
-    own.write_text(own.read_text("utf-8") + "\n// another\n", "utf-8")
-    m.signal(signal.SIGHUP)
-    mounts.wait_until(lambda: "the map has been read again" in m.log(), "the new map")
-    assert os.path.isdir(f"/proc/self/fd/{held}/CVS")
-    os.close(held)
-
-
 def test_a_look_up_during_a_reload_masks_by_the_new_map(mount, make_map, proxy):
     """The description of a table is under way when the map declares a secret."""
     own = make_map(lambda text: text.replace('"secret": ["access_token", "api_key"],', ""))
