@@ -477,9 +477,11 @@ static bool sim_oracle_is_no_number(const struct sim_model_table *table, const c
             const struct sim_piece *piece = &table->kinds[k].keys[i].format.pieces[0];
             if (!piece->is_bytes || strcmp(piece->text, name) != 0)
                 continue;
-            for (size_t c = 0; c < value.size; c++)
-                if (!value.bytes[c] || !strchr("0123456789+-.eE", value.bytes[c]))
-                    return true;
+            struct sim_text number = {0};
+            bool is_number = sim_number_write(&number, value.bytes, value.size);
+            sim_text_free(&number);
+            if (!is_number)
+                return true;
         }
     return false;
 }
