@@ -21,6 +21,7 @@ struct sim_actor {
     char name[32]; /* in the story */
     unsigned children;
     enum sim_path_kind drawn; /* what it has drawn last */
+    int64_t opened_ms;        /* when it opened the directory that it reads */
     bool has_finished;        /* its program has returned */
 };
 

@@ -251,6 +251,7 @@ static struct sim_entry *program_add_entry(struct sim_names *names)
 static int program_opendir(struct sim_actor *actor, const char *path)
 {
     struct program_call call = program_begin(actor, "opendir", path);
+    actor->opened_ms = call.from_ms;
     int fd = sim_sys_opendir(&actor->process, path);
     return program_end(&call, fd) ? fd : -1;
 }
@@ -261,6 +262,9 @@ static ssize_t program_getdents(struct sim_actor *actor, const char *path, int f
 {
     struct program_call call = program_begin(actor, "readdir", path);
     ssize_t got = sim_sys_getdents(&actor->process, fd, batch, count);
+    /* An open listing "ends in its error", an old one (docs/internals/life-of-a-listing.md). */
+    if (got < 0)
+        call.from_ms = actor->opened_ms;
     return program_end(&call, got) ? got : -1;
 }
 
