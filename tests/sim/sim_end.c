@@ -221,16 +221,16 @@ static void end_check_nodes(const struct sim_json *stats)
         sim_defect("end", "%g maps are in use", end_number(stats, "maps"));
 }
 
-/* A process group exceeds its limit by a request at most. (A lost response counts with an
- * estimate.)
- */
+/* A process group exceeds its limit by a request at most. "A request without a response is charged
+ * to the limit with its estimate" (docs/internals/limits.md). */
 static void end_check_groups(const struct sim_json *stats)
 {
     const struct sim_json *groups = sim_json_get(stats, "budgets");
     double most = sim_life_options()->max_rcu_per_process;
     struct sim_books books = sim_service_books();
     double request = (double)books.half_units_most / 2;
-    if (books.lost > 0 || books.refused > 0)
+    if (books.lost > 0 || books.refused > 0 || sim_causes_had(SIM_FAULT_RESET_BEFORE) ||
+        sim_causes_had(SIM_FAULT_UNREACHABLE) || sim_causes_had(SIM_FAULT_NO_ANSWER))
         return;
     for (size_t i = 0; most > 0 && groups && i < groups->count; i++)
         if (end_number(&groups->members[i], "units") > most + request + END_ROUNDING)
