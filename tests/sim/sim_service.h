@@ -20,6 +20,7 @@ struct sim_request {
     size_t header_count;
     const char *body; /* ends in NUL besides */
     size_t size;
+    int64_t skew_ms; /* of the machine's clock, when it was sent */
 };
 
 struct sim_bill;

@@ -46,6 +46,7 @@ struct transfer {
     size_t size;
     size_t max_body;
     int64_t timeout_ms, sent_ms;
+    int64_t skew_ms;               /* of the machine's clock, when it was sent */
     int64_t process_ms, arrive_ms; /* INT64_MAX: never */
     enum sim_fate fate;
     bool is_processed;
@@ -125,6 +126,7 @@ static void sim_transport_process(struct transfer *transfer)
         .header_count = transfer->header_count,
         .body = transfer->body,
         .size = transfer->size,
+        .skew_ms = transfer->skew_ms,
     };
     for (size_t i = 0; i < transfer->header_count; i++)
         if (strncasecmp(transfer->headers[i], target, sizeof target - 1) == 0)
@@ -249,13 +251,16 @@ static bool sim_transport_truncate(struct transfer *transfer)
     struct span sum = sim_transport_header(answer, "x-amz-crc32: ", &number);
     if (sum.data && !keeps_sum)
         sim_transport_set_header(answer, number, sim_copy("x-cut: 1"));
-    /* Without its sum a success is not understood; a failure is known by a header or its status. */
+    /* Without its sum a success is not understood; a failure is known by a header or its status,
+     * unless its compression is damaged: "A response is valid, or it is ERROR_BAD_ANSWER"
+     * (docs/internals/source.md). HTTP 5xx is retried in any case. */
     bool is_stated = sim_transport_header(answer, "x-amzn-errortype: ", &number).data;
-    bool is_known = !is_success && (is_stated || answer->status >= 500);
+    bool is_packed = sim_transport_header(answer, "content-encoding: ", &number).data;
+    bool is_known = !is_success && !is_packed && (is_stated || answer->status >= 500);
     if (!is_known || (sum.data && keeps_sum)) {
         answer->fault = SIM_FAULT_TRUNCATED;
         answer->error = EBADMSG;
-        answer->is_final = !(sum.data && keeps_sum);
+        answer->is_final = !(sum.data && keeps_sum) && answer->status < 500;
     }
     sim_service_note_lost(answer);
     return false;
@@ -556,6 +561,7 @@ static struct transfer *sim_transport_send(struct transport *transport,
         transfer->identity + 0x9e3779b97f4a7c15u * sim_causes_count(transfer->identity);
     transfer->dice = sim_dice_for("transfer", transfer->number);
     transfer->sent_ms = sim_now_ms();
+    transfer->skew_ms = sim_wall_ms() - sim_service_wall_ms();
     transfer->is_of_identity = sim_identity_has(request->url);
     if (!transfer->is_of_identity && request->timeout_ms > sim_life_options()->timeout_ms)
         sim_defect("deadline", "%s may take %lld ms; --timeout is %lld ms", what,
