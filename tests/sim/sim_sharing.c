@@ -8,17 +8,28 @@
 #include "tests/sim/sim_actors.h"
 #include "tests/sim/sim_causes.h"
 #include "tests/sim/sim_fiber.h"
+#include "tests/sim/sim_model.h"
 #include "tests/sim/sim_service.h"
 #include "tests/sim/sim_world.h"
 
-/* The laws hold without faults, with room for all results, without limits, and while no stream is
- * polled. */
+/* Whether the newest map is in use. If it could not be read, "the map or the settings of a profile
+ * stay as they were" (docs/errors.md), and so do the ttls. */
+static bool sharing_knows_map(void)
+{
+    enum { READ_MS = 2000 };
+    const struct sim_model *older = sim_model_now()->older;
+    return !older || !sim_causes_any(older->until_ms, older->until_ms + READ_MS);
+}
+
+/* The laws hold without faults, with room for all results, without limits, with a known map, and
+ * while no stream is polled. */
 static bool sharing_holds(int64_t from_ms)
 {
     const struct sim_life_options *options = sim_life_options();
     return !options->live && options->cache_bytes >= 8 << 20 && options->max_rcu == 0 &&
            options->max_rcu_per_process == 0 && options->max_entries >= 1000000 &&
-           !sim_causes_any(from_ms, sim_now_ms()) && sim_transport_count() == 0;
+           sharing_knows_map() && !sim_causes_any(from_ms, sim_now_ms()) &&
+           sim_transport_count() == 0;
 }
 
 /* What a law allows: the requests since BEFORE. */
