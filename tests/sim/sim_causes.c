@@ -456,6 +456,16 @@ static bool sim_causes_has_pages(int64_t from_ms, int64_t until_ms)
     return count >= LEAST_PAGES && until_ms - latest_ms < sim_life_options()->timeout_ms;
 }
 
+/* Whether a request was sent again after a pause, of which a batch of several readers waits for the
+ * end. */
+static bool sim_causes_has_retries(int64_t from_ms, int64_t until_ms)
+{
+    return sim_causes_struck(SIM_FAULT_RESET_BEFORE, from_ms, until_ms) ||
+           sim_causes_struck(SIM_FAULT_RESET_AFTER, from_ms, until_ms) ||
+           sim_causes_struck(SIM_FAULT_THROTTLE, from_ms, until_ms) ||
+           sim_causes_struck(SIM_FAULT_SERVER_ERROR, from_ms, until_ms);
+}
+
 /* A reader waits for late responses, also for those of others, until the time-out; and at most
  * three times as long whatever its requests do (docs/internals/parked-requests.md). */
 static bool sim_causes_explain_patience(int error, int64_t from_ms, int64_t until_ms)
@@ -465,7 +475,7 @@ static bool sim_causes_explain_patience(int error, int64_t from_ms, int64_t unti
     int64_t waited_ms = until_ms - from_ms + SIM_SLACK_MS;
     bool is_limited =
         sim_life_options()->max_rcu > 0 || sim_life_options()->max_rcu_per_process > 0;
-    bool is_late = is_limited ||
+    bool is_late = is_limited || sim_causes_has_retries(from_ms, until_ms) ||
                    sim_causes_struck(SIM_FAULT_LATE, from_ms - timeout_ms, until_ms) ||
                    sim_causes_struck(SIM_FAULT_NO_ANSWER, from_ms - timeout_ms, until_ms);
     return error == ETIMEDOUT &&

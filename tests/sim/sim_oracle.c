@@ -493,7 +493,7 @@ static bool sim_oracle_may_be_refused(const struct sim_node *node)
         return true;
     for (unsigned i = 0; i < node->path.count; i++) {
         struct sim_slice value = node->path.parts[i].value;
-        if (value.size == 0 ||
+        if (value.size == 0 || sim_text_count_utf8(value.bytes, value.size) == SIZE_MAX ||
             (node->table && sim_oracle_is_no_number(node->table, node->path.parts[i].name, value)))
             return true;
         for (size_t c = 0; c < value.size; c++)
