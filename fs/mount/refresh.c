@@ -37,7 +37,7 @@ struct refresh_job {
     struct refresh_name *names;  /* owned */
     size_t count;
     atomic_bool is_cancelled;    /* set by the loop, read by the thread */
-    bool is_refused;             /* the kernel had no memory for a name; set by the thread */
+    bool is_refused;             /* no memory for a name; set by the loop, then by the thread */
     refresh_refused_fn *refused; /* NULL: none; called in the loop with its two arguments */
     void *refused_arg;
     uint64_t ino;
@@ -143,8 +143,10 @@ static void refresh_add_name(struct refresh_job *job, const struct node *parent,
 {
     nodes_lose_name(job->refresh->mount->nodes, parent, text);
     struct refresh_name *name = calloc(1, sizeof *name + text.size + 1);
-    if (!name)
+    if (!name) {
+        job->is_refused = true;
         return;
+    }
     name->parent = parent->ino;
     name->size = text.size;
     memcpy(name->text, text.data, text.size);
@@ -171,8 +173,10 @@ static void refresh_visit_node(void *arg, struct node *node)
     if (search->job->count >= search->most || !is_of_map)
         return;
     nodes_path(node, span_text(""), &path);
-    if (path.failed)
+    if (path.failed) {
+        search->job->is_refused = true;
         return;
+    }
     if (node->parent && nodes_is_below(buf_span(&path), search->path))
         refresh_add_name(search->job, node->parent, node_name(node));
     if (node_is_directory(node) && search->name.size &&
@@ -193,6 +197,7 @@ static void refresh_collect_names(struct refresh_job *job, struct span path, siz
                                     .most = most};
     struct nodes *nodes = job->refresh->mount->nodes;
     refresh_free_names(job);
+    job->is_refused = false;
     refresh_visit_node(&search, nodes_root(nodes));
     nodes_each(nodes, refresh_visit_node, &search);
 }

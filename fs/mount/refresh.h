@@ -19,7 +19,8 @@ void refresh_cancel_all(struct refresh *refresh);
 
 /* Drops all data about PATH and everything below it. When the kernel has forgotten the names, too,
  * REQ (NULL: none) gets ENOENT, the sign of success for a look-up; ETIMEDOUT if that took longer
- * than a caller may wait, and was cancelled; or ENOMEM if the kernel refused a name. */
+ * than a caller may wait, and was cancelled; or ENOMEM if a name is left for want of
+ * memory, the kernel's or the mount's. */
 void refresh_path(struct refresh *refresh, struct span path, fuse_req_t req);
 
 /* The kernel had no memory to forget the name of the node INO, or the time was over before. */
