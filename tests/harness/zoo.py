@@ -215,7 +215,7 @@ def numbers():
     items = [
         {"sensor": n(sensor), "at": n(at), "note": s("x")} for sensor in ("1", "-2.5") for at in values
     ]
-    return Table("Readings", "sensor", "at", {"sensor": "N", "at": "N"}, items)
+    return Table("Gauges", "sensor", "at", {"sensor": "N", "at": "N"}, items)
 
 
 def binaries():
