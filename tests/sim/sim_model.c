@@ -639,14 +639,12 @@ static void sim_model_resolve_table(struct sim_model_walk *walk,
         /* A directory and an item of the listing above may have one form: the model's maps have
          * none such but hidden windows, whose texts no name has. */
         const struct sim_pattern *ended = NULL;
-        bool goes_on = false;
         for (unsigned p = 0; p < table->pattern_count; p++) {
             const struct sim_pattern *pattern = &table->patterns[p];
             alive[p] = alive[p] && pattern->step_count > depth &&
                        sim_model_formats_are_equal(&pattern->steps[depth], step);
             if (alive[p] && pattern->step_count == depth + 1)
                 ended = pattern;
-            goes_on = goes_on || (alive[p] && pattern->step_count > depth + 1);
         }
         bool is_file = ended && !ended->is_listing && !ended->attribute;
         if (is_file && *sim_life_options()->suffix && !has_suffix) {
@@ -672,7 +670,6 @@ static void sim_model_resolve_table(struct sim_model_walk *walk,
         node->kind =
             here ? (here->is_listing ? SIM_NODE_LISTING : SIM_NODE_ITEM) : SIM_NODE_STRUCTURE;
         node->depth = depth + 1;
-        (void)goes_on;
     }
 }
 
