@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/describe/explain.h"
@@ -20,7 +18,7 @@
 #include "tests/unit/snapshot_scene.h"
 #include "tests/worlds/world.h"
 
-enum { MOMENTS = 4, PROBES = 60, WORLDS = 15, LONG_SECONDS = 120, DAY_MS = 24 * 3600 * 1000 };
+enum { MOMENTS = 4, PROBES = 60, DAY_MS = 24 * 3600 * 1000 };
 
 /* 2026-11-01T06:00:00Z; the moments are at this hour of days that follow. */
 #define FIRST_MS INT64_C(1793512800000)
@@ -769,25 +767,9 @@ static void check_world(uint64_t seed)
     free(past);
 }
 
-static uint64_t number_of(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static void test_paths_of_random_worlds(void)
 {
-    uint32_t fresh = 1;
-    if (getrandom(&fresh, sizeof fresh, 0) != (ssize_t)sizeof fresh)
-        fresh = 1;
-    uint64_t seed = number_of("DDBFS_WORLDS_SEED", fresh),
-             worlds = number_of("DDBFS_WORLDS", WORLDS);
-    uint64_t seconds =
-        number_of("DDBFS_WORLDS_SECONDS", number_of("DDBFS_LONG", 0) == 1 ? LONG_SECONDS : 0);
-    time_t until = time(NULL) + (time_t)seconds;
-    printf("# DDBFS_WORLDS_SEED=%llu\n", (unsigned long long)seed);
-    for (uint64_t i = 0; (seconds ? time(NULL) < until : i < worlds) && sums.failed < 10; i++)
-        check_world(seed + i);
+    world_check_all(check_world, &sums.failed);
     printf(
         "# %u worlds (%u maps that do not compile), %u probes: %u items, %u lists, %u versions, %u "
         "absent\n",

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
 #include "core/describe/explain.h"
 #include "core/read/catalog.h"
@@ -22,7 +20,7 @@
 #include "tests/worlds/world_source.h"
 #include "tests/worlds/world_statement.h"
 
-enum { STATEMENTS = 60, MOST_ROWS = 4000, WORLDS = 15, LONG_SECONDS = 120 };
+enum { STATEMENTS = 60, MOST_ROWS = 4000 };
 
 /* The product on a world. */
 struct bench {
@@ -341,12 +339,6 @@ static void check_world(uint64_t seed)
     bench_close(&bench);
 }
 
-static uint64_t number_of(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 /* The query under way has a filter, whose results are counted when it ends. */
 static void test_a_statement_ends_within_its_query(void)
 {
@@ -366,17 +358,7 @@ static void test_a_statement_ends_within_its_query(void)
 
 static void test_statements_of_random_worlds(void)
 {
-    uint32_t fresh = 1;
-    if (getrandom(&fresh, sizeof fresh, 0) != (ssize_t)sizeof fresh)
-        fresh = 1;
-    uint64_t seed = number_of("DDBFS_WORLDS_SEED", fresh),
-             worlds = number_of("DDBFS_WORLDS", WORLDS);
-    uint64_t seconds =
-        number_of("DDBFS_WORLDS_SECONDS", number_of("DDBFS_LONG", 0) == 1 ? LONG_SECONDS : 0);
-    time_t until = time(NULL) + (time_t)seconds;
-    printf("# DDBFS_WORLDS_SEED=%llu\n", (unsigned long long)seed);
-    for (uint64_t i = 0; (seconds ? time(NULL) < until : i < worlds) && sums.failed < 10; i++)
-        check_world(seed + i);
+    world_check_all(check_world, &sums.failed);
     printf("# %u worlds (%u maps that do not compile), %u statements: %u answered, %u refused, of "
            "which %u "
            "scan; %u with a bound, %u with an open one\n",

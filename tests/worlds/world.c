@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 /* Chances. */
 
@@ -865,4 +867,30 @@ struct world_value world_column_value(const struct world_table *table, bool mapp
         if (strcmp(table->stated[i].name, name) == 0 && !table->stated[i].kinds[item->kind])
             return value;
     return value.type ? value : world_attribute_value(table, item, name);
+}
+
+/* Runs. */
+
+enum { WORLDS = 15, LONG_SECONDS = 120, MOST_FAILURES = 10 };
+
+static uint64_t world_number_of(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+void world_check_all(void (*check)(uint64_t seed), const unsigned *failed)
+{
+    uint32_t fresh = 1;
+    if (getrandom(&fresh, sizeof fresh, 0) != (ssize_t)sizeof fresh)
+        fresh = 1;
+    bool is_long = world_number_of("DDBFS_LONG", 0) == 1;
+    uint64_t seed = world_number_of("DDBFS_WORLDS_SEED", fresh);
+    uint64_t worlds = world_number_of("DDBFS_WORLDS", WORLDS);
+    uint64_t seconds = world_number_of("DDBFS_WORLDS_SECONDS", is_long ? LONG_SECONDS : 0);
+    time_t until = time(NULL) + (time_t)seconds;
+    printf("# DDBFS_WORLDS_SEED=%llu\n", (unsigned long long)seed);
+    for (uint64_t i = 0; (seconds ? time(NULL) < until : i < worlds) && *failed < MOST_FAILURES;
+         i++)
+        check(seed + i);
 }

@@ -196,4 +196,10 @@ bool world_match(const struct world_format *format, const struct world_value *va
                  struct world_parts *parts);
 const struct world_value *world_find_part(const struct world_parts *parts, const char *name);
 
+/* Runs. */
+
+/* Checks worlds from DDBFS_WORLDS_SEED on: DDBFS_WORLDS of them, or as many as DDBFS_WORLDS_SECONDS
+ * allow; until *FAILED is 10. Prints the first seed. */
+void world_check_all(void (*check)(uint64_t seed), const unsigned *failed);
+
 #endif
